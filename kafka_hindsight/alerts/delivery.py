@@ -149,8 +149,8 @@ def _batches(due: list[LedgerEntry], state: Ledger, receiver: Receiver, at: date
     if receiver.kind == "webhook":
         return [[entry] for entry in due]
     if receiver.kind == "page":
-        ended = [entry for entry in due if receiver.name in entry.sent]
-        return [*new_pages([e for e in due if e not in ended]), *ended_pages(state, ended, receiver.name)]
+        recoveries = [entry for entry in due if receiver.name in entry.sent]
+        return [*new_pages([e for e in due if e not in recoveries]), *ended_pages(state, recoveries, receiver.name)]
     again = ledger.open_entries(state, receiver, at) if receiver.kind == "alertmanager" else []
     return [[*due, *again]] if due or again else []
 

@@ -181,7 +181,7 @@ def _page_of(entries: Sequence[LedgerEntry], receiver: Receiver, settings: Alert
 
 
 def _section_of(entry: LedgerEntry, settings: AlertSettings) -> str:
-    """What a page says of one of its alerts: when, how, how sure, for how long, the link, and what to do."""
+    """The lines of a page about one of its alerts: when, how, how sure, for how long, the link, and what to do."""
     s = entry.sighting
     owners = _owners(s, settings)
     facts = {

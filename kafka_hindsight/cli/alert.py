@@ -128,8 +128,8 @@ def _deliver(order: DeliveryOrder, state: Ledger) -> list[Exception]:
     since = order.at - ledger.OLDEST
     rows = read_alert_rows(order.lake, since, since - sightings.FORMER_NIGHTS)
     second = delivery.deliver(order, first.state, settings, rows)
-    sent = counted(first.count + second.count, "alert")
-    print(f"{sent} sent, {second.waiting or 'none'} waiting for their receiver", flush=True)
+    alerts = counted(first.count + second.count, "alert")
+    print(f"{alerts} sent, {second.waiting or 'none'} waiting for their receiver", flush=True)
     return second.problems
 
 

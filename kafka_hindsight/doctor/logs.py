@@ -151,8 +151,8 @@ def _logs(place: str, pattern: str | None, glob: str | None, reasons: Counter[st
     why_not = {file: why_not_read(file, log_place, glob) for file in files_at(place)}
     reasons.update(filter(None, why_not.values()))
     judge = partial(why_no_member, pattern=pattern, glob=glob)
-    read = (file for file, reason in why_not.items() if not reason)
-    if logs := [*islice(chain.from_iterable(_logs_in(file, judge) for file in read), MOST_FILES)]:
+    files = (file for file, reason in why_not.items() if not reason)
+    if logs := [*islice(chain.from_iterable(_logs_in(file, judge) for file in files), MOST_FILES)]:
         return logs
     lack = "; ".join(f"{words.counted(n, 'file')} left out: {why}" for why, n in reasons.most_common())
     raise BadInput(f"{masked(place)}: it holds no log ({lack or 'it is empty'}). What to do: check the path.")

@@ -43,7 +43,7 @@ class Markdown:
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
     def ticket(self, view: ui.View) -> str:
-        """What a ticket needs of a view, in TICKET_LINES. Empty where the view has no ticket."""
+        """The ticket of a view, in TICKET_LINES. Empty where the view has no ticket."""
         if not view.ticket:
             return ""
         window = ui.plain_text(self.page.subtitle).strip()

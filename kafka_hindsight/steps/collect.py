@@ -340,15 +340,15 @@ def _keep_records(
     facts, held_back, scan = dict[str, FileFacts](), dict[str, int](), own_input.scan
     cluster, look = own_input.cluster, own_input.files.look
     for tries_left in reversed(range(_TRIES)):
-        written, lines = _keep(engine, store, settings, scan, cluster)
+        last_pass, lines = _keep(engine, store, settings, scan, cluster)
         held_back |= lines
-        facts |= {fact.file.uri: fact for fact in written.facts.values()}
-        if not written.unsettled or not tries_left:
+        facts |= {fact.file.uri: fact for fact in last_pass.facts.values()}
+        if not last_pass.unsettled or not tries_left:
             break
-        progress.say(f"Files of {len(written.unsettled)} logs changed while they were read; reading those again")
-        changed = [f for f in look().files if f.source in written.unsettled]
+        progress.say(f"Files of {len(last_pass.unsettled)} logs changed while they were read; reading those again")
+        changed = [f for f in look().files if f.source in last_pass.unsettled]
         scan = scan_files(engine, store, changed, look, cluster)
-    return tuple(facts.values()), held_back, written.unsettled
+    return tuple(facts.values()), held_back, last_pass.unsettled
 
 
 def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster: str) -> tuple[Pass, dict[str, int]]:

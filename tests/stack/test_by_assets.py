@@ -138,7 +138,7 @@ def test_graph_shows_each_task_of_the_run(night: Night, tab: Tab, pictures: Path
     tab.tell(f"localStorage.setItem('react-resizable-panels:graph-ltr', {json.dumps(WIDE_GRAPH)})")
     tab.open(f"{night.airflow.address}/dags/{AUDIT}/runs/{night.run}", 1500, 640)
     nodes = "[...document.querySelectorAll('.react-flow__node')].map(e => e.innerText.split('\\n')[0])"
-    tasks = {"is_unpublished", "late_windows", "other_clusters", "reclassify [1]", "run_others [1]"}
+    tasks = {"is_recorded", "is_unpublished", "late_windows", "other_clusters", "reclassify [1]", "run_others [1]"}
     assert {*until(lambda: tab.tell(nodes), "the graph", 60)} == tasks | {step.name for step in STEPS}
     tab.shows("success")
     tab.picture(pictures / "airflow-graph.webp")

@@ -66,7 +66,7 @@ def first_screen(page: PageRows) -> Iterator[ui.Block]:
 
 
 def ticket(page: PageRows) -> tuple[ui.Words, ...]:
-    """What a ticket about the window needs: its state, what is not covered, and the gravest things that happened."""
+    """The ticket about the window: its state, what is not covered, and the gravest things that happened."""
     return tuple(_sentences(_lead(page).blocks))
 
 

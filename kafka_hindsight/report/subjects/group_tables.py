@@ -1,4 +1,4 @@
-"""What a program asks next about a group, as data: settings, rebalances, what others would have saved, findings."""
+"""The tables of a group that a program asks for next: settings, rebalances, what others would have saved, findings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _settings(rows: Sequence[MemberSetting]) -> list[dict[str, Any]]:
 
 
 def _replay(row: Remedy) -> dict[str, Any]:
-    """What another setting would have avoided, by a replay of the window."""
+    """The rebalances that another setting would have avoided, by a replay of the window."""
     return _known(
         {
             "setting": row.setting,
