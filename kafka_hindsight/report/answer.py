@@ -80,7 +80,7 @@ class Answer:
         return {"part": self.parts[quote.line_id]} if quote.line_id in self.parts else {}
 
     def _ticket(self) -> Iterator[ui.Words]:
-        """The lines of a ticket: the verdict, how sure it is, what it cost, what to do, and the line that decides it."""
+        """The lines of a ticket: the verdict, how sure it is, what it cost, what to do, and the decisive line."""
         tags: list[ui.Words] = [end_state_badge(self.state)] if self.state else []
         tags += [ui.confidence_badge(self.confidence)] if self.confidence else []
         yield ((ui.join(tags, ", "), ": ") if tags else "", self.verdict)
