@@ -524,6 +524,17 @@ def test_one_page_for_alerts_that_share_a_broker_which_is_over_with_all_of_them(
     assert sent[2] == ("recovered", story_title, "Recovered. It was over at 2026-11-21 02:30 UTC.")
 
 
+@pytest.mark.parametrize(("event", "count"), [(sighting(), 1), (None, 0)])
+def test_an_event_sends_what_waits_and_nothing_is_sent_without_one(
+    event: Sighting | None, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery, "sender", lambda *_: lambda message: "")
+    order = delivery.DeliveryOrder(str(tmp_path), MORNING, {}, {PAGER.name: "json://pager"}, event)
+    state = ledger.record({}, [sighting()], MORNING)
+    done = delivery.deliver_event(order, state, AlertSettings(receivers=[PAGER]))
+    assert (done.count, done.waiting) == (count, 0)
+
+
 @pytest.mark.parametrize(
     ("seen", "reason"),
     [
