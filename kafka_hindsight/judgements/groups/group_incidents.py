@@ -573,8 +573,7 @@ def _row(case: IncidentCase, chains: Chains) -> Incident:
     verdict = verdict_of(INCIDENTS, case)
     is_leading = case.cause == case.leading.cause
     first, leading = case.rebalances[0], case.leading
-    advised = advise(case.cause, _facts_of(leading))
-    advice = leading.advice if is_leading else advised.text
+    advice = leading.advice if is_leading else advise(case.cause, _facts_of(leading)).text
     protocols = {r.protocol for r in case.rebalances}
     by_group = [rows[0] for rows in grouped(case.rebalances, lambda r: r.group_id).values()][:GROUPS_WITH_COMMANDS]
     ends = [r.ended_at for r in case.rebalances if r.ended_at is not None]

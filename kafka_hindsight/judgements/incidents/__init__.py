@@ -13,7 +13,6 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Quote, Unavaila
 from kafka_hindsight.judgements.incidents.happenings import Happening, headline_of
 from kafka_hindsight.judgements.reasoning.evidence import by_weight, evidence_of, ranks_of, row_id
 from kafka_hindsight.judgements.reasoning.intents import Declaration, beginning_of, declaration_of
-from kafka_hindsight.knowledge.durability_advice import Replication, prevention_of
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.settings.maintenance import MaintenanceWindow
 from kafka_hindsight.shared.timelines import Interval
@@ -139,7 +138,6 @@ def _row(cluster: str, happening: Happening, maintenance: Sequence[MaintenanceWi
         partition_seconds=round(sum(costs), 3) if costs else None,
         explanation=" ".join(dict.fromkeys(filter(None, (*_explanations(happening), declaration.sentence)))),
         advice=" ".join(dict.fromkeys(filter(None, _advice(happening, harm)))),
-        prevention=prevention_of(harm, Replication()) or None,
         evidence=evidence_of(*ranks_of(_quotes(happening))),
     )
     # An incident that happens again has the same kind, the same cause, and the same brokers or groups at its origin.
