@@ -210,9 +210,10 @@ class Happening:
     def back_in_sync_at(self) -> datetime | None:
         """The instant at which the last of brokers restarted in turn was in sync again; None: one was not waited for.
 
-        Each had a controlled shutdown, and was back in every ISR before the next one stopped.
+        Each had a controlled shutdown and a start that did not fail, and was back in every ISR before the next one
+        stopped.
         """
-        if not all(is_orderly(o) and o.up_at and o.isr_recovered_at for o in self.outages):
+        if not all(is_orderly(o) and not o.failed_starts and o.up_at and o.isr_recovered_at for o in self.outages):
             return None
         recovered = [max(o.up_at, o.isr_recovered_at) for o in self.outages if o.up_at and o.isr_recovered_at]
         stops = [o.down_at for o in self.outages[1:]]

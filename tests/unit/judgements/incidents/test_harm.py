@@ -57,6 +57,7 @@ def outage(broker: int = 1, second: int = 0, up_after: int | None = 20, **column
         "intent": "unknown",
         "down_at": down,
         "up_at": None if up_after is None else down + timedelta(seconds=up_after),
+        "failed_starts": 0,
         "isr_recovered_at": None,
         "confidence": "certain",
     }
@@ -322,11 +323,9 @@ def test_stops_within_a_minute_are_one_incident_and_crashes_are_not() -> None:
 
 
 def test_restart_in_turn_is_no_risk_where_each_broker_was_waited_for() -> None:
-    def restarted(*recovered: int | None) -> Incident:
-        stops = [
-            stop(n, n * 60, restart_id="r", isr_recovered_at=None if s is None else AT + timedelta(seconds=s))
-            for n, s in enumerate(recovered)
-        ]
+    def restarted(*recovered: int | None, **columns: Any) -> Incident:
+        instants = [None if s is None else AT + timedelta(seconds=s) for s in recovered]
+        stops = [stop(n, n * 60, restart_id="r", isr_recovered_at=at, **columns) for n, at in enumerate(instants)]
         (incident,) = incidents_of(outages=stops)
         return incident
 
@@ -336,6 +335,7 @@ def test_restart_in_turn_is_no_risk_where_each_broker_was_waited_for() -> None:
     assert restarted(30).harm == "brokers_restarted"
     assert restarted(30, 121, 150).harm == "data_at_risk", "the third stopped before the second was in sync"
     assert restarted(30, None, 150).harm == "data_at_risk", "no line shows that the second was in sync"
+    assert restarted(30, 60, 150, failed_starts=2).harm == "data_at_risk", "no restart is planned to fail twice"
 
 
 def by_start(incidents: Iterable[Incident]) -> list[Incident]:
