@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from kafka_hindsight.catalog.codes import WitnessKind
 from kafka_hindsight.catalog.nouns.tones import Tone
-from kafka_hindsight.catalog.rows import BrokerOutage, Unavailability, Witness
+from kafka_hindsight.catalog.rows import BrokerOutage, Rebalance, Unavailability, Witness
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.measures.unavailability_sums import NO_WRITES
 from kafka_hindsight.report import blocks as ui
@@ -56,17 +57,20 @@ def _broker_lanes(page: PageRows) -> Iterator[ui.StripLane]:
 
 
 def _count_lanes(page: PageRows) -> Iterator[ui.StripLane]:
-    lanes: Sequence[tuple[str, str, Tone, Callable[[PageRows], Mapping[object, Intervals[None]]]]] = (
-        ("No leader", "partition", Tone.LOST, leaderless_partitions),
-        ("Writes refused", "partition", Tone.LOST, _refusing),
-        ("Rebalancing", "group", Tone.MEMBER, rebalancing),
+    """The lanes of counts. A count that the logs could not show whole is a least one."""
+    lanes: Sequence[tuple[str, WitnessKind, str, Tone, Callable[[PageRows], Mapping[object, Intervals[None]]]]] = (
+        ("No leader", WitnessKind.LEADERS, "partition", Tone.LOST, leaderless_partitions),
+        ("Writes refused", WitnessKind.IN_SYNC, "partition", Tone.LOST, _refusing),
+        ("Rebalancing", WitnessKind.GROUPS, "group", Tone.MEMBER, rebalancing),
     )
-    for label, noun, tone, intervals_of in lanes:
+    # A rebalance without a known end is in no curve.
+    is_open = any(row.ended_at is None for row in page.of(Rebalance))
+    least_known = page.unknown_kinds | ({WitnessKind.GROUPS} if is_open else set())
+    for label, kind, noun, tone, intervals_of in lanes:
         points = count_curve(page, intervals_of(page).values())
         if top := max((value for _, value in points), default=0):
-            yield ui.StripLane(
-                label, "timeline", f"up to {words.counted(top, noun)} at once", _steps(page, points, top, tone)
-            )
+            most = f"{words.number(top)}+ {noun}s" if kind in least_known else f"up to {words.counted(top, noun)}"
+            yield ui.StripLane(label, "timeline", f"{most} at once", _steps(page, points, top, tone))
 
 
 def _refusing(page: PageRows) -> Mapping[object, Intervals[None]]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from kafka_hindsight.report.blocks import At, TimelineStrip
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.sections.strip import BROKERS, strip
 from kafka_hindsight.report.terminal import Terminal
 from tests.support.report_night import night
-from tests.support.report_rows import DAY, END, coverage, empty, made, outage, run, witnesses
+from tests.support.report_rows import DAY, END, coverage, empty, made, outage, rebalance, run, witnesses
 
 
 def strips(*outages: dict, **tables: list) -> list[TimelineStrip]:
-    rows = empty() | {"gold.broker_outages": [*outages], "quality.coverage": [coverage()], **tables}
+    of_night = {"quality.coverage": [coverage()], "quality.witnesses": witnesses()}
+    rows = empty() | {"gold.broker_outages": [*outages], **of_night, **tables}
     return [*strip(PageRows.from_tables(rows, run()))]
 
 
@@ -42,6 +44,21 @@ def test_partitions_without_a_leader_are_as_high_as_their_share_of_the_most() ->
     (lane,) = picture.lanes
     assert (lane.label, lane.says) == ("No leader", "up to 2 partitions at once")
     assert [height for _, _, height, _ in lane.marks] == [100.0, 50.0]
+
+
+def test_count_is_a_least_one_where_the_logs_could_not_show_all() -> None:
+    def says(**tables: list) -> list[str]:
+        (picture,) = strips(**tables)
+        return [lane.says for lane in picture.lanes if lane.label == "Rebalancing"]
+
+    def rebalanced(group: str, **columns: Any) -> dict:
+        return rebalance(group, DAY + timedelta(hours=1), "member_joined", **columns)
+
+    whole, unended = rebalanced("a"), rebalanced("b", ended_at=None)
+    assert says(**{"gold.rebalances": [whole]}) == ["up to 1 group at once"]
+    assert says(**{"gold.rebalances": [whole, unended]}) == ["1+ groups at once"]
+    hidden = {"gold.rebalances": [whole], "quality.witnesses": witnesses(gap="no_log")}
+    assert says(**hidden) == ["1+ groups at once"]
 
 
 def test_night_on_which_nothing_happened_has_no_strip() -> None:
