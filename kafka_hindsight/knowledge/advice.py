@@ -280,7 +280,8 @@ def _guidance(cause: Cause, facts: MemberFacts, changes: Sequence[SettingChange]
         if facts.session_ms is not None:
             yield f"Leave {key} at {duration(facts.session_ms)}: {least} or more is long enough."
         elif facts.protocol.has_epochs:
-            yield f"The session is a setting of the group, {key}: {least} by default, and a minute at most."
+            most = duration(facts.protocol.noun.longest_session_ms)
+            yield f"The session is a setting of the group, {key}. By default it is {least}, and at most {most}."
         else:
             yield f"Check that {key} is {least} or more."
     elif key := names.get("rejoin" if cause.noun.is_late_join else "poll", ""):
