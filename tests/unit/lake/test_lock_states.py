@@ -169,11 +169,16 @@ class LockModel(RuleBasedStateMachine):
         run.is_uncertain = True
         return Request(run.target, lock.token, run.version, by=run)
 
+    @property
+    def holder(self) -> str | None:
+        """The take that has the lock, as the store knows it. A run that has lost it may not know that yet."""
+        return (self.store.contents[LOCK][-1] or FREE).get("token")
+
     def deliver(self, request: Request) -> None:
         answer = self.store.do(request)
         if by := request.by:
             is_fence = request.place in by.places_to_fence
-            if answer[0] == "read" and not by.places_to_fence:
+            if answer[0] == "read" and not by.places_to_fence and self.holder == by.lock.token:
                 self.worker = by.lock.token
             if answer[0] == "written" and not is_fence and by.lock.token != self.worker:
                 self.latecomers.append(by.lock.token)
@@ -201,9 +206,9 @@ class LockModel(RuleBasedStateMachine):
     def hear_of_lock(self, run: Run, kind: str, rest: list[Any]) -> None:
         if kind == "read":
             holder, version = rest
-            named = str(version) if version else None
+            tag = str(version) if version else None
             run.is_proven = run.lock.phase is Phase.DOUBTING
-            run.lock = run.lock.after_read(holder or FREE, named, run.asked_at, self.clock)
+            run.lock = run.lock.after_read(holder or FREE, tag, run.asked_at, self.clock)
         elif kind == "written":
             run.lock = run.lock.after_write(str(rest[0]))
         else:
@@ -284,8 +289,8 @@ def test_late_answer_does_not_make_a_holder_dead() -> None:
 
 def test_lost_answer_of_a_take_is_ours_when_it_is_read() -> None:
     dead = Contender("ours").after_read({"token": "theirs"}, "1", 0, 0).after_read({"token": "theirs"}, "1", 60, 60)
-    held = dead.after_silence().after_read({"token": "ours"}, "2", 61, 61)
-    assert held.phase is Phase.HOLDING and held.is_successor
+    holder = dead.after_silence().after_read({"token": "ours"}, "2", 61, 61)
+    assert holder.phase is Phase.HOLDING and holder.is_successor
 
 
 @pytest.mark.parametrize("end", [FREE, FAILED])
