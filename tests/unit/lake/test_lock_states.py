@@ -148,6 +148,15 @@ class LockModel(RuleBasedStateMachine):
             self.hear(n)
 
     @rule(n=st.sampled_from(RUNS))
+    def renew_without_an_answer(self, n: int) -> None:
+        """A holder gives a sign of life, hears nothing, and asks whether it still has the lock."""
+        if self.runs[n].is_free_to_ask and self.runs[n].lock.phase is Phase.HOLDING:
+            self.ask(n, GUARDED[0], renews=True)
+            self.deliver(self.wire.pop())
+            self.give_up_waiting(n)
+            self.go_on(n, GUARDED[0], 1)
+
+    @rule(n=st.sampled_from(RUNS))
     def wait_for_a_minute(self, n: int) -> None:
         """A run looks twice, a minute apart, while all others stand still, and goes on."""
         self.go_on(n, GUARDED[0], 1)
@@ -266,6 +275,19 @@ class LockModel(RuleBasedStateMachine):
 
 TestLockModel = LockModel.TestCase
 TestLockModel.settings = settings(max_examples=400, stateful_step_count=60, deadline=None)
+
+
+def test_holder_asks_for_the_lock_after_it_has_read_what_it_replaces() -> None:
+    """A proof from before the read is worth nothing: another run may have taken the lock and fenced meanwhile."""
+    model = LockModel()
+    model.go_on(n=0, place=GUARDED[0], times=2)
+    model.renew_without_an_answer(n=0)
+    model.wait_for_a_minute(n=1)
+    model.go_on(n=1, place=GUARDED[0], times=10)
+    assert model.worker == model.runs[1].lock.token
+    model.go_on(n=0, place=GUARDED[0], times=2)
+    model.nobody_writes_after_another_one_has_begun()
+    assert model.runs[0].lock.phase is Phase.LOST
 
 
 def _holding(token: str = "ours") -> Contender:
