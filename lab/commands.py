@@ -91,20 +91,20 @@ class Trial:
 
 def distinct_commands() -> Iterator[tuple[str, Protocol | None]]:
     """Each command of the advice, with the protocol of the group that it is about, if any."""
-    seen: dict[tuple[str, Protocol | None], None] = {}
+    commands: dict[tuple[str, Protocol | None], None] = {}
     for facts in member_kinds():
-        known = replace(facts, session_ms=10_000)
+        member = replace(facts, session_ms=10_000)
         advised = [c for cause in Cause for c in advise(cause, facts).commands]
-        changes = changes_of(RemedySetting.SESSION_TIMEOUT, known, 12_000)
+        changes = changes_of(RemedySetting.SESSION_TIMEOUT, member, 12_000)
         for command in (*advised, *(c.command for c in changes if c.command)):
             of_group = facts.protocol if "$GROUP" in command else None
-            seen[command, of_group] = None
+            commands[command, of_group] = None
     for harm in Harm:
         for command in harm.noun.commands:
             for protocol in Protocol if "{group}" in command else (None,):
                 values = {"topic": "$TOPIC", "group": "$GROUP", "tool": protocol.noun.tool if protocol else ""}
-                seen[command.format(**values), protocol] = None
-    yield from seen
+                commands[command.format(**values), protocol] = None
+    yield from commands
 
 
 @cache
@@ -144,12 +144,12 @@ class _Members:
         }  # fmt: skip
         config = {"bootstrap.servers": cluster.bootstrap, "auto.offset.reset": "earliest"}
         for protocol in protocols:
-            named = {**config, "group.id": f"{protocol}-orders", "client.id": CLIENT}
+            of_group = {**config, "group.id": f"{protocol}-orders", "client.id": CLIENT}
             if protocol.is_of_consumers:
-                self._consume({**named, "group.protocol": str(protocol)})
+                self._consume({**of_group, "group.protocol": str(protocol)})
             else:
                 kind = ShareMember if protocol is Protocol.SHARE else StreamsMember
-                own = named | ({PROTOCOL: str(protocol)} if protocol is Protocol.STREAMS else {})
+                own = of_group | ({PROTOCOL: str(protocol)} if protocol is Protocol.STREAMS else {})
                 member = kind(folder / f"{protocol}.log", own, [TOPIC, _COPY])
                 self._ends.callback(member.end)
                 member.join()

@@ -62,14 +62,14 @@ def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
         yield "good", "tables", f"{len(newest)} tables: all rows can be read, and every published version is there"
         files = {t: files_of(open_table(f"{lake}/{t.layer}/{t.name}", t, v), t, None) for t, v in newest.items()}
         if count := sum(digest_in(file.path) is None for own in files.values() for file in own):
-            says = f"{counted(count, 'file')} of other programs have none; the step maintain writes them again"
-            yield "later", "checksums", says
+            sentence = f"{counted(count, 'file')} of other programs have none; the step maintain writes them again"
+            yield "later", "checksums", sentence
         with suppress(BadInput):  # the check of settings says it
             keep = retention_of(os.environ.get("KEEP"), LOOK_BACK_HOURS, LOOK_AHEAD_HOURS)
             yield "good", "growth", "\n".join(growth(files, keep, datetime.now(UTC)))
     for name in publication.damaged_views(lake):
-        says = f"{name} is not the one that the last publication wrote; the next publication writes it again"
-        yield "later", "publication", says
+        sentence = f"{name} is not the one that the last publication wrote; the next publication writes it again"
+        yield "later", "publication", sentence
     if run := (read_json(f"{lake}/runs/{NEWEST_RUN}") or {}).get("run_id"):
         yield from _newest_run(lake, run)
 

@@ -36,10 +36,10 @@ scrape_configs:
 
 
 def program(name: str) -> str:
-    found = shutil.which(name)
-    if not found:
+    path = shutil.which(name)
+    if not path:
         pytest.fail(f"No program {name}. Needed: Debian's package prometheus.")
-    return found
+    return path
 
 
 def test_promtool_takes_the_rules() -> None:

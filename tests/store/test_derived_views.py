@@ -32,8 +32,8 @@ def test_durations_lie_within_their_bounds_and_are_those_of_their_tables(connect
     rows = dicts_of(connection.execute("FROM gold.durations"))
     assert {row["source"] for row in rows} == {"unavailability", "broker_outages", "rebalances"}
     for row in rows:
-        known = [row[name] for name in ("least_ms", "best_ms", "most_ms") if row[name] is not None]
-        assert known == sorted(known), row
+        bounds = [row[name] for name in ("least_ms", "best_ms", "most_ms") if row[name] is not None]
+        assert bounds == sorted(bounds), row
 
 
 @pytest.mark.parametrize("kinds", [LEADERLESS, NO_WRITES])

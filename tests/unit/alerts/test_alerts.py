@@ -488,8 +488,8 @@ def test_incomplete_event_is_refused(broken: dict[str, Any]) -> None:
 
 
 def test_unnamed_cluster_is_short_in_titles() -> None:
-    seen = of_incident("Broker 1 crashed", cluster="M3qSc9eLQMSD2A9RXcqTKA", rule="broker_lost")
-    assert message(PAGER, seen).title == "[critical] M3qSc9…: Broker 1 crashed"
+    unnamed = of_incident("Broker 1 crashed", cluster="M3qSc9eLQMSD2A9RXcqTKA", rule="broker_lost")
+    assert message(PAGER, unnamed).title == "[critical] M3qSc9…: Broker 1 crashed"
 
 
 def story(name: str, **given: Any) -> Sighting:

@@ -12,13 +12,13 @@ from kafka_hindsight.catalog import TABLES, Table
 def pairs(table: Table) -> list[tuple[str, str]]:
     """The columns of a table of which the first is never above the second."""
     names = {c.name for c in table.columns}
-    found = []
+    bounds = []
     for low in sorted(n for n in names if re.search(r"(^|_)low(_|$)", n)):
         high, best = re.sub(r"(^|_)low(_|$)", r"\1high\2", low), re.sub(r"_low(_|$)", r"\1", low)
-        found += [(low, high)] if high in names else []
+        bounds += [(low, high)] if high in names else []
         if best != low and best in names:
-            found += [(low, best), *([(best, high)] if high in names else [])]
-    return found
+            bounds += [(low, best), *([(best, high)] if high in names else [])]
+    return bounds
 
 
 PAIRS = [(t, low, high) for t in TABLES if t.layer in ("gold", "quality") for low, high in pairs(t)]

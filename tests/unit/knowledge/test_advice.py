@@ -54,9 +54,9 @@ def test_advice_names_the_settings_of_its_library_and_no_others(cause: Cause, me
         advice = advise(cause, member, silence)
         assert advice.text.endswith(".") and "{" not in advice.text.replace("{ ... }", ""), advice.text
         assert "  " not in advice.text and all("{" not in command for command in advice.commands)
-        named = {*SETTING.findall(advice.text)}
+        settings = {*SETTING.findall(advice.text)}
         allowed = {name.removeprefix("group.") for name in {*of_library, *timeouts}} | of_library | timeouts
-        assert named <= allowed, (named - allowed, advice.text)
+        assert settings <= allowed, (settings - allowed, advice.text)
 
 
 @pytest.mark.parametrize("member", MEMBERS, ids=IDS)

@@ -38,8 +38,8 @@ def test_quotations_of_an_incident_of_two_parts_name_theirs() -> None:
     assert parts_of(rows, rows.incidents["i"]) == parts
     answer = SUBJECTS["incident"].answer(rows, "i")
     assert {quotation["line_id"]: quotation["part"] for quotation in answer.data()["evidence"]} == parts
-    shown = rows.evidence(answer.proof, parts=answer.parts).quotes
-    assert [quotation.shows for quotation in shown] == [*parts.values()]
+    quotes = rows.evidence(answer.proof, parts=answer.parts).quotes
+    assert [quotation.shows for quotation in quotes] == [*parts.values()]
 
 
 def test_quotations_of_one_part_name_none() -> None:

@@ -19,8 +19,7 @@ FIRST_REPEATED = at("01:51:29.103")
 def lives(lines: Iterable[Event]) -> list[tuple[str, datetime | None]]:
     """The topic of each incarnation, with the instant by which it was deleted."""
     lines = list(lines)
-    found = incarnations(lines, [], controller_epochs_of(lines))
-    return [(life.key[1], life.gone_at) for life in found]
+    return [(life.key[1], life.gone_at) for life in incarnations(lines, [], controller_epochs_of(lines))]
 
 
 def living(lines: Iterable[Event]) -> set[str]:
