@@ -8,7 +8,7 @@ from kafka_hindsight.catalog.codes import Urgency
 from kafka_hindsight.catalog.rows import Incident, Rebalance, Unavailability
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, unused
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report import figures
+from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer, finding_items, incident_lines
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.subjects.cluster_effects import ClusterEffects
@@ -67,8 +67,10 @@ def _verdict(page: PageRows, groups: Sequence[str], topics: Sequence[str]) -> st
         f"the cluster hit {_share(hit, groups, 'group')}" if hit else "",
         f"partitions of {_share(dark, topics, 'topic')} had no leader" if dark else "",
     )
-    claim = "; ".join(filter(None, clauses))
-    return f"{words.sentence(claim)}." if claim else "Nothing happened to its groups and topics, as far as logs show."
+    if claim := "; ".join(filter(None, clauses)):
+        return f"{words.sentence(claim)}."
+    nothing = "Nothing of its groups and topics needs attention"
+    return phrases.empty_sentence(page, f"{nothing}.", nothing)
 
 
 def _share(some: Sequence[str], everything: Sequence[str], noun: str) -> str:

@@ -7,6 +7,7 @@ from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.subjects import SUBJECTS, answers
 from tests.support import report_blocks as seen
 from tests.support.report_night import night
+from tests.support.report_rows import empty, run, witnesses
 from tests.unit.report.test_cluster_effects import move, outage
 
 OWNERS = [
@@ -17,12 +18,12 @@ OWNERS = [
 
 
 def page() -> PageRows:
-    tables, run = night()
+    tables, about = night()
     hit = {
         "gold.coordinator_moves": [move("02:00:09", 1, 2, "o") | {"group_id": "checkout-worker"}],
         "gold.broker_outages": [*tables["gold.broker_outages"], outage(1)],
     }
-    return PageRows.from_tables(tables | hit, run | {"owners": OWNERS})
+    return PageRows.from_tables(tables | hit, about | {"owners": OWNERS})
 
 
 def test_owner_of_groups_and_topics_of_the_window_has_a_view() -> None:
@@ -38,5 +39,7 @@ def test_owner_of_groups_and_topics_of_the_window_has_a_view() -> None:
 
 
 def test_owner_without_anything_in_the_window_is_answered_by_a_sentence() -> None:
-    answer = SUBJECTS["owner"].answer(page(), "idle")
-    assert answer.verdict == "Nothing happened to its groups and topics, as far as logs show."
+    nothing = "Nothing of its groups and topics needs attention"
+    assert SUBJECTS["owner"].answer(page(), "idle").verdict == f"{nothing}."
+    hidden = PageRows.from_tables(empty() | {"quality.witnesses": witnesses(gap="no_log")}, run(owners=OWNERS))
+    assert SUBJECTS["owner"].answer(hidden, "idle").verdict == f"{nothing} in what could be read."
