@@ -243,8 +243,8 @@ class Harm(NounCode):
     )
     BROKERS_RESTARTED = HarmNoun(
         code="brokers_restarted", label="brokers restarted", tone=Tone.BROKER, urgency=Urgency.LOOK,
-        meaning="Brokers were shut down in order and came back: each was in sync again before the next one stopped.",
-        now="If it was planned, nothing is to be done; else find out who restarted them.",
+        meaning="Brokers were shut down cleanly and came back: each was in sync again before the next one stopped.",
+        now="If this was planned, there is nothing to do; otherwise find out who restarted them.",
         prevention="Declare planned work as maintenance: any other restart then stands out.",
         commands=(_BROKERS,),
         source="Controlled shutdown (Kafka operations guide, graceful shutdown)",
