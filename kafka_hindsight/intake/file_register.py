@@ -24,7 +24,7 @@ from kafka_hindsight.shared.grouping import grouped
 
 @dataclass(frozen=True)
 class FileRegister:
-    """Listed files in the register: the facts and the cluster of those that it has, the fingerprints of the others."""
+    """Listed files: the facts and the cluster of those in the register, and the fingerprints of all."""
 
     facts: Mapping[ListedFile, FileFacts]
     clusters: Mapping[ListedFile, str]
@@ -47,7 +47,8 @@ def consult(store: Store, files: Collection[ListedFile], cluster: str | None) ->
         for row in rows.get(_kind(f), ())
         if (row["file"], row["modified_at"]) == (f.name, f.modified_at)
     }
-    marks = fingerprints([f for f in files if f not in entries])
+    marks = {f: row["fingerprint"] for f, row in entries.items()}
+    marks |= fingerprints([f for f in files if f not in entries])
     entries |= {f: row for f, mark in marks.items() for row in rows.get(_kind(f), ()) if row["fingerprint"] == mark}
     return FileRegister(
         facts={f: _facts(f, row) for f, row in entries.items()},
@@ -143,6 +144,12 @@ def fingerprints(files: Iterable[ListedFile]) -> dict[ListedFile, str]:
         for f, target in target_of.items()
         if (mark := marks[target]) is not None
     }
+
+
+def begins_with(file: ListedFile, size: int, fingerprint: str) -> bool | None:
+    """Whether a file has the bytes of a fingerprint up to a size; None if it cannot be opened."""
+    mark = _mark((file.uri, size))
+    return None if mark is None else mark == fingerprint
 
 
 def _mark(target: tuple[str, int]) -> str | None:

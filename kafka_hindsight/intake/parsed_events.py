@@ -19,7 +19,7 @@ from kafka_hindsight.catalog.quality import QUARANTINE, UNPARSED_LINES
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.engine.work import Engine, rows_in, units_of
 from kafka_hindsight.intake.hours import Hour, count_hours
-from kafka_hindsight.knowledge.layouts import WITHIN, folder_of
+from kafka_hindsight.knowledge.layouts import WITHIN, folder_of, is_of_console
 from kafka_hindsight.knowledge.version import READING, version_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.landing import write_atomically
@@ -31,9 +31,6 @@ from kafka_hindsight.logs.cutting import numbers
 from kafka_hindsight.logs.event_batches import PICKED, TALLIES, Packer, Rest, events_of, picked, read_batches
 from kafka_hindsight.logs.file_bytes import Bytes, FilePart
 from kafka_hindsight.shared.words import counted
-
-_CONSOLE = ".out"
-"""The end of the name of a file with a process's console output."""
 
 _PACKED = 64 * 1024 * 1024
 """Bytes of packed events that a worker has in memory, at most."""
@@ -119,12 +116,12 @@ class Repeats(NamedTuple):
     def copies(self, hours: Iterable[Hour]) -> list[str]:
         """A sentence about each log that is a copy; `hours` show how many events each log has.
 
-        A console's output, such as kafkaServer.out, repeats the logs of its folder by itself, and is not a copy.
+        A console's output repeats the logs of its folder by itself, and is not a copy.
         """
         events = Counter[str]()
         for hour in hours:
             events[hour["source"]] += hour["events"]
-        consoles = {folder_of(source) for source in events if source.endswith(_CONSOLE)}
+        consoles = {folder_of(source) for source in events if is_of_console(source)}
         return [
             f"{source} has {counted(count, 'event')} that another log of the same broker has too: one of them is a"
             " copy. Their events are judged once; the coverage counts the lines of both."

@@ -138,6 +138,11 @@ def folder_of(source: str) -> str:
     return source if WITHIN in source else source.rpartition("/")[0]
 
 
+def is_of_console(source: str) -> bool:
+    """Whether a log is what a process prints, such as kafkaServer.out: it repeats the logs of its folder."""
+    return source.endswith(".out")
+
+
 def source_of(path: str) -> str:
     """The log that a file belongs to: its path below the root without the suffixes of compression and rotation."""
     for suffix in _ROTATED_SUFFIXES:

@@ -21,6 +21,7 @@ from kafka_hindsight.intake.group_record_rows import OffsetsTopicInput, keep_rec
 from kafka_hindsight.intake.log_files import list_places, places_of
 from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
 from kafka_hindsight.intake.own_cluster import OwnCluster, name_cluster, of_one_cluster
+from kafka_hindsight.intake.read_ends import FilesOfRun, Loss, keep_states, states_of
 from kafka_hindsight.intake.reading_files import ReadingLines, read_landed, read_readings
 from kafka_hindsight.intake.record_files import read_record_files
 from kafka_hindsight.lake.claims import hold_cluster
@@ -28,7 +29,7 @@ from kafka_hindsight.lake.parts import DataFile, Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.conversion_patterns import NotAPattern, compile_pattern
 from kafka_hindsight.logs.file_facts import FileFacts, are_of_clients, refuse_foreign, warnings_about
-from kafka_hindsight.logs.files import Listing
+from kafka_hindsight.logs.files import ListedFile, Listing
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BadInput
@@ -93,7 +94,8 @@ class Collected:
     """The input of a run, and the part of it that is in bronze now.
 
     `metadata` is the log of KRaft's controllers. `held_back` counts the physical lines of last records that wait, by
-    file. `unsettled` are the sources that changed each time they were read.
+    file. `unsettled` are the sources that changed each time they were read. `losses` are those that this run found in
+    files.
     """
 
     input: ClusterInput
@@ -101,6 +103,7 @@ class Collected:
     metadata: MetadataLog
     held_back: Mapping[str, int]
     unsettled: frozenset[str]
+    losses: tuple[Loss, ...]
 
     @property
     def span(self) -> tuple[datetime, datetime]:
@@ -125,6 +128,7 @@ class Collected:
                 *self.input.doubts,
                 *warnings_about(self.facts),
                 *(_unsettled(source) for source in sorted(self.unsettled)),
+                *(loss["sentence"] for loss in self.losses),
                 *self.input.readings.warnings(),
                 *self.metadata.sentences(),
             ],
@@ -303,11 +307,30 @@ def keep_input(engine: Engine, store: Store, settings: Settings, own_input: Clus
     A source is taken as it was at one moment, or not at all: if one of its files changes meanwhile, it is read again.
     """
     metadata = _keep_metadata(engine, store, settings, own_input)
-    facts, held_back, unsettled = _keep_records(engine, store, settings, own_input)
+    facts, fingerprints, held_back, unsettled = _keep_records(engine, store, settings, own_input)
+    files = FilesOfRun(facts, fingerprints, held_back, settings.run_at)
+    losses = _keep_states(store.lake, own_input, files)
     _keep_readings(store, own_input)
     if held_back:
         progress.say(f"The last records of {len(held_back)} files wait: their files still grow")
-    return Collected(own_input, facts, metadata, held_back, unsettled)
+    return Collected(own_input, facts, metadata, held_back, unsettled, losses)
+
+
+def _keep_states(lake: str, own_input: ClusterInput, files: FilesOfRun) -> tuple[Loss, ...]:
+    """Look for files that were cut or replaced since the last run, and keep how far each log was read.
+
+    Files may rotate while they are asked, so those that seem cut are looked for again in a new listing.
+
+    Returns:
+        The losses that this run found.
+    """
+    before = states_of(lake, own_input.cluster)
+    own = [end for end in before.ends if end.name not in own_input.own.left_out]
+    cut = files.cut(own, own_input.files.listing.files)
+    cut = files.cut(cut, own_input.files.look().files) if cut else []
+    losses = tuple(files.loss(end) for end in cut)
+    keep_states(lake, own_input.cluster, files.after(before, losses))
+    return losses
 
 
 def _keep_metadata(engine: Engine, store: Store, settings: Settings, own_input: ClusterInput) -> MetadataLog:
@@ -331,24 +354,26 @@ def _keep_readings(store: Store, own_input: ClusterInput) -> None:
 
 def _keep_records(
     engine: Engine, store: Store, settings: Settings, own_input: ClusterInput
-) -> tuple[tuple[FileFacts, ...], Mapping[str, int], frozenset[str]]:
+) -> tuple[tuple[FileFacts, ...], Mapping[ListedFile, str], Mapping[str, int], frozenset[str]]:
     """Write the records of the pass, then scan the sources that changed meanwhile again, and write theirs.
 
     Returns:
-        facts, held_back and unsettled, as Collected has them.
+        facts, the fingerprints of their files, held_back and unsettled, as Collected has them.
     """
     facts, held_back, scan = dict[str, FileFacts](), dict[str, int](), own_input.scan
+    marks = dict[ListedFile, str]()
     cluster, look = own_input.cluster, own_input.files.look
     for tries_left in reversed(range(_TRIES)):
         last_pass, lines = _keep(engine, store, settings, scan, cluster)
         held_back |= lines
         facts |= {fact.file.uri: fact for fact in last_pass.facts.values()}
+        marks |= last_pass.marks
         if not last_pass.unsettled or not tries_left:
             break
         progress.say(f"Files of {len(last_pass.unsettled)} logs changed while they were read; reading those again")
         changed = [f for f in look().files if f.source in last_pass.unsettled]
         scan = scan_files(engine, store, changed, look, cluster)
-    return tuple(facts.values()), held_back, last_pass.unsettled
+    return tuple(facts.values()), marks, held_back, last_pass.unsettled
 
 
 def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster: str) -> tuple[Pass, dict[str, int]]:

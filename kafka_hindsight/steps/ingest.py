@@ -23,6 +23,7 @@ from kafka_hindsight.intake.hours import only_brokers
 from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.intake.log_files import places_of
 from kafka_hindsight.intake.own_cluster import ids_within
+from kafka_hindsight.intake.read_ends import states_of
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
@@ -110,7 +111,11 @@ def _parse_and_summarize(night: NightInput, notes: Sequence[str]) -> Summary:
         *(finding.sentence for finding in clocks if finding.sentence),
         *late,
         *night.waits(),
-        *(loss["sentence"] for loss in night.losses if night.settings.run_at.isoformat() == loss["until"]),
+        *(
+            loss["sentence"]
+            for loss in night.losses_of_sources
+            if night.settings.run_at.isoformat() == loss["found_at"]
+        ),
     ]
     return {
         **summary,
@@ -242,15 +247,15 @@ class NightInput:
         ]
 
     def _losses(self) -> list[dict[str, Any]]:
-        """Rows about lines that a source did not give any more, where they may lie around the window."""
+        """Rows about lines that were lost before they were read, where they may lie around the window."""
         rows = []
-        for loss in self.losses:
+        for loss in (*self.losses_of_sources, *states_of(self.store.lake, self.cluster).losses):
             since, until = (datetime.fromisoformat(loss[bound]) for bound in ("since", "until"))
             whose = self.window if self.window.meets(since, until) else self.around
             if whose.meets(since, until):
                 rows.append(
                     {
-                        "quarantine_id": row_id(self.cluster, loss["log"], "lost", loss["until"]),
+                        "quarantine_id": row_id(self.cluster, loss["log"], "lost", loss["sentence"]),
                         "cluster": self.cluster,
                         "source": loss["log"],
                         "happened_at": min(max(since, whose.start), whose.end - _TICK),
@@ -262,7 +267,7 @@ class NightInput:
         return rows
 
     @property
-    def losses(self) -> list[Mapping[str, Any]]:
+    def losses_of_sources(self) -> list[Mapping[str, Any]]:
         """The lines that the sources of the run did not give any more in the last weeks."""
         return [loss for place in places_of(self.settings) for loss in losses_in(self.store.lake, place)]
 

@@ -105,7 +105,7 @@ def _unread(cluster: str, unread_logs: Annotated[Sequence[rows.Coverage], unread
 
 
 def about_lost_lines(quarantine: pa.Table) -> pa.Table:
-    """Keep the rows about lines that their source did not give any more."""
+    """Keep the rows about lines that were removed before they were read."""
     return quarantine.filter(pc.equal(quarantine["row"], LOST_LINES))
 
 

@@ -106,8 +106,8 @@ LINES_LOST = Rule(
     harm=None,
     subject_kind="source",
     says="lines of {subject} are lost: {reason}",
-    advice="Run kafka_collect more often than the source removes lines, or let it keep them longer. What these lines"
-    " would have shown is not known: see the coverage.",
+    advice="Run kafka_collect more often than lines are removed, or let them be kept longer: rotate a file by a new"
+    " name, and keep it until it was read. What these lines would have shown is not known: see the coverage.",
     source="docs/sources.md, late and lost lines",
 )
 
