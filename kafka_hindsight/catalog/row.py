@@ -43,6 +43,16 @@ class OneOf:
     codes: tuple[Code, ...]
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """In an annotation: the value of the column in rows of a version of the lake that did not have it.
+
+    Without one that value is null.
+    """
+
+    value: Any
+
+
 class WrittenLast:
     """In an annotation: a row has the value only once it is written; in the table it is never null."""
 
@@ -119,7 +129,7 @@ def _unwrapped(hint: Any) -> tuple[Any, list[Any]]:
 
 
 def _column(name: str, bare: Any, notes: list[Any]) -> Column:
-    meaning, unit, codes = "", "", tuple(bare) if _is(bare, Code) else ()
+    meaning, unit, codes, earlier = "", "", tuple(bare) if _is(bare, Code) else (), None
     for note in notes:
         match note:
             case str():
@@ -128,9 +138,11 @@ def _column(name: str, bare: Any, notes: list[Any]) -> Column:
                 unit = note.name
             case OneOf():
                 codes = note.codes
+            case Earlier():
+                earlier = note.value
     nullable = NoneType in notes and WrittenLast not in notes
     try:
-        return Column(name, _kind(bare, notes), meaning, nullable, unit, codes)
+        return Column(name, _kind(bare, notes), meaning, nullable, unit, codes, earlier)
     except KeyError:
         allowed = ", ".join(kind.__name__ for kind in _SCALARS)
         raise TypeError(f"Column {name} has the type {bare}. Needed: {allowed}, a Code, a struct, or a list.") from None

@@ -35,7 +35,8 @@ ColumnType: TypeAlias = "Scalar | ListOf | type[Row]"
 class Column:
     """One column. `unit` is named where a number has one.
 
-    `codes` is the vocabulary of a coded column, or a part of it.
+    `codes` is the vocabulary of a coded column, or a part of it. `earlier` is its value in rows of a version of the
+    lake that did not have the column.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Column:
     nullable: bool = True
     unit: str = ""
     codes: tuple[str, ...] = ()
+    earlier: Any = None
 
     @property
     def type(self) -> str:

@@ -42,6 +42,7 @@ VERBS = {
     "anonymise": Verb("anonymise", "command", "copy logs and readings with pseudonyms in place of names"),
     "clusters": Verb("clusters_file", "command", "check hindsight.toml, or print its JSON Schema"),
     "doctor": Verb("main", "doctor", "check this machine, a lake, a cluster or logs"),
+    "upgrade": Verb("upgrade", "command", "make a lake of an earlier version one of this version, night by night"),
     "report": Verb("look", "report", "print the path of the newest report, or Markdown, or a list of all nights"),
 }
 

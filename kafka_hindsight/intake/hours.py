@@ -102,6 +102,11 @@ def changed(counts: Counts, parsed_hours: Iterable[Hour], edges: Sequence[dateti
     return [hour for source, hour in {**now, **then} if now.get((source, hour)) != then.get((source, hour))]
 
 
+def holds_all(counts: Counts, parsed_hours: Iterable[Hour]) -> bool:
+    """Whether bronze still has the records of each hour that was parsed: retention removes them by their age."""
+    return all(counts.get((hour["source"], hour["hour_from"]), 0) >= hour["records"] for hour in parsed_hours)
+
+
 def given_others(hours: Iterable[Hour], brokers: Mapping[str, int | None]) -> list[datetime]:
     """hour_from of the hours whose events name no writer and have another one than `only_brokers` names."""
     return [h["hour_from"] for h in hours if h["unnamed_events"] and h["given_broker"] != brokers.get(h["source"])]

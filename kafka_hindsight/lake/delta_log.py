@@ -13,6 +13,9 @@ DELETES, COMPACTS, FENCES = "deletes", "compacts", "fences"
 """The parameters of our commits that delete rows and add none, that write the same rows into other files, and that
 change nothing. Spark has operations for the first two."""
 
+UPGRADES = "UPGRADE COLUMNS"
+"""The operation of our commits that give a table of an earlier version today's columns, and keep its rows."""
+
 WITHOUT_NEW_ROWS = frozenset({DELETES, COMPACTS, FENCES})
 
 _COMMIT = re.compile(r"(\d{20})[.](?:json|checkpoint[.][^#]+)")

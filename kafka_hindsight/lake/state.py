@@ -12,15 +12,18 @@ from deltalake.exceptions import DeltaError
 from kafka_hindsight.catalog import TABLES, Table
 from kafka_hindsight.lake import delta_log, publication
 from kafka_hindsight.lake.damage import Damaged
-from kafka_hindsight.lake.landing import is_there, names_in, read_bytes, write_new
+from kafka_hindsight.lake.landing import is_there, names_in, read_bytes, write_atomically, write_new
 from kafka_hindsight.lake.transactions import open_table
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput, sentences_of
 
 FILE = "lake_version.json"
-LAKE_VERSION = 9
-"""The version of the tables that this code declares. There are no upgrades: another version is another lake."""
+LAKE_VERSION = 10
+"""The version of the tables that this code declares."""
+
+OLDEST_VERSION = 4
+"""The oldest version that `hindsight upgrade` makes today's."""
 
 TO_DO = (
     "Needed: every commit and every file of the table. What to do: bring the files back from a copy of the lake. Or set"
@@ -35,6 +38,29 @@ _OTHER_LAKE = (
     " was damaged or lost, bring it back from a copy of the lake."
 )
 
+_EARLIER_LAKE = (
+    " What to do: pause what writes the lake, then run `hindsight upgrade` on it once. It keeps every night, and judges"
+    " those again whose records the lake still has."
+)
+
+
+def version_of(lake: str) -> int | None:
+    """Give the version that a lake keeps; None for a lake that keeps none.
+
+    Raises:
+        BadInput: It cannot be upgraded, or its file is damaged.
+    """
+    try:
+        text = read_bytes(f"{lake.rstrip('/')}/{FILE}").decode(errors="replace")
+    except FileNotFoundError:
+        return None
+    version = None
+    with suppress(ValueError, KeyError, TypeError):
+        version = json.loads(text)["version"]
+    if isinstance(version, int) and OLDEST_VERSION <= version <= LAKE_VERSION:
+        return version
+    raise BadInput(f"{_refused(lake, text)}{_OTHER_LAKE}")
+
 
 def require_version(lake: str) -> None:
     """Check the version that a lake keeps; one that keeps none passes.
@@ -42,18 +68,21 @@ def require_version(lake: str) -> None:
     Raises:
         BadInput: The lake has another version than this code, or its file is damaged.
     """
-    try:
-        text = read_bytes(f"{lake.rstrip('/')}/{FILE}").decode(errors="replace")
-    except FileNotFoundError:
-        return
-    version = None
-    with suppress(ValueError, KeyError, TypeError):
-        version = json.loads(text)["version"]
-    if version != LAKE_VERSION:
-        raise BadInput(
-            f'{FILE} in the lake {masked(lake)} holds {text[:100]!r}. Needed: {{"version": {LAKE_VERSION}}}, the'
-            f" version of the tables that this Hindsight reads and writes.{_OTHER_LAKE}"
-        )
+    version = version_of(lake)
+    if version not in (None, LAKE_VERSION):
+        raise BadInput(f"{_refused(lake, json.dumps({'version': version}))}{_EARLIER_LAKE}")
+
+
+def keep_version(lake: str) -> None:
+    """Write this code's version into a lake whose tables have been made today's."""
+    write_atomically(f"{lake.rstrip('/')}/{FILE}", json.dumps({"version": LAKE_VERSION}))
+
+
+def _refused(lake: str, text: str) -> str:
+    return (
+        f'{FILE} in the lake {masked(lake)} holds {text[:100]!r}. Needed: {{"version": {LAKE_VERSION}}}, the'
+        " version of the tables that this Hindsight reads and writes."
+    )
 
 
 def claim_version(lake: str) -> None:

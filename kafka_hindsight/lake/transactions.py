@@ -55,7 +55,6 @@ def first_commit(table: Table) -> str:
     """
     now, configuration = time.time_ns() // 1_000_000, properties(table)
     schema = delta_schema(table).to_json()
-    has_checks = any(key.startswith("delta.constraints.") for key in configuration)
     actions: dict[str, dict[str, Any]] = {
         "commitInfo": {
             "timestamp": now,
@@ -64,11 +63,57 @@ def first_commit(table: Table) -> str:
             "isBlindAppend": True,
             KEY: _checksum(schema, configuration, {}),
         },
+        **_declaration(table, str(uuid4()), now),
+    }
+    return _lines(actions.items())
+
+
+def upgrade_commit(
+    delta: DeltaTable, table: Table, added: Sequence[DataFile], removed: Sequence[DataFile], info: Mapping[str, Any]
+) -> str:
+    """Give the text of a commit by which an opened table has the columns and laws that the catalog declares.
+
+    Args:
+        delta: The table, as it was opened.
+        table: What is declared.
+        added: Files with its rows and those columns; none where the columns stay.
+        removed: Files that they replace.
+        info: More fields of its commitInfo.
+    """
+    now, schema, configuration = time.time_ns() // 1_000_000, delta_schema(table).to_json(), properties(table)
+    files = {file.path: file for file in files_of(delta, table, None) if file not in removed}
+    files |= {file.path: file for file in added}
+    commit_info = {"operationParameters": {}, **info, KEY: _checksum(schema, configuration, files)}
+    adds = [{**_file(f), "modificationTime": now, "stats": _stats_text(f)} for f in added]
+    removes = [{**_file(f), "deletionTimestamp": now, "extendedFileMetadata": True} for f in removed]
+    return _lines(
+        [
+            ("commitInfo", commit_info),
+            *_declaration(table, str(delta.metadata().id), now).items(),
+            *(("remove", action) for action in removes),
+            *(("add", action) for action in adds),
+        ]
+    )
+
+
+def _lines(actions: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
+    return "\n".join(json.dumps({name: action}, ensure_ascii=False) for name, action in actions)
+
+
+def _file(file: DataFile) -> dict[str, Any]:
+    return {"path": file.path, "size": file.size, "partitionValues": {}, "dataChange": False}
+
+
+def _declaration(table: Table, table_id: str, now: int) -> dict[str, dict[str, Any]]:
+    """Give the actions that declare a table's columns, laws, and the protocol that they need."""
+    configuration = properties(table)
+    has_checks = any(key.startswith("delta.constraints.") for key in configuration)
+    return {
         "metaData": {
-            "id": str(uuid4()),
+            "id": table_id,
             "description": table.grain,
             "format": {"provider": "parquet", "options": {}},
-            "schemaString": schema,
+            "schemaString": delta_schema(table).to_json(),
             "partitionColumns": [],
             "configuration": configuration,
             "createdTime": now,
@@ -78,7 +123,6 @@ def first_commit(table: Table) -> str:
             "minWriterVersion": _WRITER_WITH_CHECKS if has_checks else _WRITER,
         },
     }
-    return "\n".join(json.dumps({name: action}, ensure_ascii=False) for name, action in actions.items())
 
 
 def delta_schema(table: Table) -> Schema:

@@ -15,11 +15,10 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.quality import LATE_WINDOWS, LOST_LINES
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.engine.workers import Workers
-from kafka_hindsight.intake import outliers
+from kafka_hindsight.intake import hours, outliers
 from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.clocks_apart import WrongClock, ahead, distances, in_files, pairs_apart
 from kafka_hindsight.intake.first_record import is_before_first_record
-from kafka_hindsight.intake.hours import only_brokers
 from kafka_hindsight.intake.lake_rows import reduced
 from kafka_hindsight.intake.log_files import places_of
 from kafka_hindsight.intake.own_cluster import ids_within
@@ -172,8 +171,9 @@ class NightInput:
         """The wrong clocks, by steps in files and by the leader epochs of two brokers."""
         pairs = distances(self.store, self._part)
         files = [f for f in self.collected.facts if self.window.meets(f.span.first_at, f.span.last_at)]
-        hours = self.store.read_window(quality.PARSED_HOURS, self.cluster, self.window)
-        names = only_brokers(hours.select(["source", "lowest_broker", "highest_broker"]).to_pylist())
+        parsed_hours = self.store.read_window(quality.PARSED_HOURS, self.cluster, self.window)
+        columns = ["source", "lowest_broker", "highest_broker"]
+        names = hours.only_brokers(parsed_hours.select(columns).to_pylist())
         writers = {s: names.get(s, broker_of_folder(s)) for s in {f.file.source for f in files} | names.keys()}
         brokers = {broker for broker in writers.values() if broker is not None}
         sources = {broker: frozenset(s for s in writers if writers[s] == broker) for broker in brokers}
@@ -276,16 +276,25 @@ def parse_again(engine: Engine, store: Store, cluster: str, window: Window, sett
     """Parse all of bronze around a window with today's knowledge, and count the window's lines by fate.
 
     Raises:
-        BadInput: Retention has removed the window's records.
+        BadInput: Retention has removed records of the window, or of its look-back.
     """
     store.create(quality.PARSED_HOURS)
-    parsed = parse_window(engine, store, cluster, window, _around(window, settings), again=True)
-    if parsed is None:
+    is_whole = holds_records(store, cluster, window, settings)
+    parsed = is_whole and parse_window(engine, store, cluster, window, _around(window, settings), again=True)
+    if not parsed:
         raise BadInput(
-            f"Bronze has no records from {window.start.isoformat()} to {window.end.isoformat()} any more. "
-            "Needed: a window whose records retention has not removed. Choose a later one."
+            f"Bronze does not have all records around {window.start.isoformat()} to {window.end.isoformat()} any more. "
+            "Needed: a window of which retention has removed no record, nor of its look-back. Choose a later one."
         )
     return parsed[0]
+
+
+def holds_records(store: Store, cluster: str, window: Window, settings: Settings) -> bool:
+    """Whether bronze still has the records by which a window was judged, with those of its look-back."""
+    around = _around(window, settings)
+    parsed_hours = store.read_window(quality.PARSED_HOURS, cluster, around).to_pylist()
+    edges = {around.start, around.end, *(hour["hour_from"] for hour in parsed_hours)}
+    return hours.holds_all(hours.held_counts(store, cluster, around, sorted(edges)), parsed_hours)
 
 
 def _around(window: Window, settings: Settings) -> Window:

@@ -16,6 +16,7 @@ from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.claims import hold_publication
 from kafka_hindsight.lake.publishing import list_newest, take_back
 from kafka_hindsight.lake.staging import StagingChanged, read_approval, read_staged
+from kafka_hindsight.lake.state import LAKE_VERSION
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared.at_once import at_once
@@ -76,6 +77,7 @@ def _account(store: Store, run: Run, row_counts: Mapping[Table, int]) -> dict[st
             "table": t.full_name,
             "version": store.version(t),
             "row_count": row_counts[t],
+            "run_lake_version": LAKE_VERSION,
             "run_published_at": run["run_at"],
         }
         for t in GOLD

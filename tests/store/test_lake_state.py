@@ -22,7 +22,7 @@ from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.landing import write_json
 from kafka_hindsight.lake.publication import newest_versions, note
 from kafka_hindsight.lake.publishing import list_newest, list_versions, take_back
-from kafka_hindsight.lake.state import FILE, LAKE_VERSION, claim_version, require_version, require_whole
+from kafka_hindsight.lake.state import FILE, LAKE_VERSION, OLDEST_VERSION, claim_version, require_version, require_whole
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.exits import BadInput
 from tests.support.asked_lake import LAKE
@@ -103,11 +103,18 @@ def test_empty_folder_gets_and_keeps_lake_version(tmp_path: Path) -> None:
         assert json.loads((tmp_path / FILE).read_text()) == {"version": LAKE_VERSION}
 
 
-@pytest.mark.parametrize("version", [LAKE_VERSION - 1, LAKE_VERSION + 1])
-def test_lake_of_other_version_is_refused_with_way_to_new_lake(lake: Path, version: int) -> None:
+@pytest.mark.parametrize(
+    ("version", "way_out"),
+    [
+        (OLDEST_VERSION - 1, "into a new LAKE"),
+        (LAKE_VERSION - 1, "run `hindsight upgrade`"),
+        (LAKE_VERSION + 1, "into a new LAKE"),
+    ],
+)
+def test_lake_of_other_version_is_refused_with_way_out(lake: Path, version: int, way_out: str) -> None:
     (lake / FILE).write_text(json.dumps({"version": version}))
     for refuses in (require_version, claim_version):
-        with pytest.raises(BadInput, match=rf"holds .*{version}.*Needed: .*{LAKE_VERSION}.*into a new LAKE"):
+        with pytest.raises(BadInput, match=rf"holds .*{version}.*Needed: .*{LAKE_VERSION}.*{way_out}"):
             refuses(str(lake))
 
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 from kafka_hindsight.catalog.codes import GroupRecordType, MemberState, MetadataRecordType
-from kafka_hindsight.catalog.row import Long, Millis, Records, Row, Unit, table
+from kafka_hindsight.catalog.row import Earlier, Long, Millis, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import ClusterRead, LineOrigin, ReadingAt, ReadingId
 from kafka_hindsight.catalog.rows.structs import (
     ClockStep,
@@ -61,7 +61,9 @@ class LogFile(Row):
     last_at: Annotated[datetime | None, "The last instant of its records; null where none has one"] = None
     clock_steps: Annotated[list[ClockStep], "The steps of its clock, in the order of the file; a late line is not one"]
     repeated_hours: Annotated[
-        list[RepeatedHour], "The hours of its local time that come twice, as summer time ends in its zone"
+        list[RepeatedHour],
+        "The hours of its local time that come twice, as summer time ends in its zone",
+        Earlier(()),
     ]
     is_kafka_log: Annotated[bool, "Whether a line of it is from a logger of Kafka's own"]
     is_broker_log: Annotated[bool, "Whether a line of it is from a logger that only brokers have"]

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd, Origin
-from kafka_hindsight.catalog.row import Partitions, Row, Unit, table
+from kafka_hindsight.catalog.row import Earlier, Partitions, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, JudgedBy
 from kafka_hindsight.catalog.table_model import Check
 
@@ -16,7 +16,7 @@ class LeaderImbalance(Row):
     cluster: ClusterName
     snapshot_at: Annotated[datetime, "The reading, or the instant that the logs show"]
     broker: Annotated[int, "Broker id"]
-    origin: Annotated[Origin, "What shows it: a reading (snapshot) or the logs (broker)"]
+    origin: Annotated[Origin, "What shows it: a reading (snapshot) or the logs (broker)", Earlier(Origin.SNAPSHOT)]
     preferred_partitions: Annotated[int, "Partitions whose first replica it is"]
     led_elsewhere: Annotated[int, "Those of them that another broker leads, or none"]
     unknown_partitions: Annotated[
@@ -56,7 +56,7 @@ class ImbalancePeriod(Row):
     cluster: ClusterName
     imbalance_period_id: Annotated[str, "Hash of cluster, broker and first reading"]
     broker: Annotated[int, "Broker id"]
-    origin: Annotated[Origin, "What shows it: readings (snapshot) or the logs (broker)"]
+    origin: Annotated[Origin, "What shows it: readings (snapshot) or the logs (broker)", Earlier(Origin.SNAPSHOT)]
     started_at: Annotated[datetime, "When it went over the threshold; may lie before the window"]
     started_at_is_exact: Annotated[
         bool,

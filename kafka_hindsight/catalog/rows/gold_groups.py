@@ -16,7 +16,17 @@ from kafka_hindsight.catalog.codes import (
     Silence,
     StallKind,
 )
-from kafka_hindsight.catalog.row import Millis, OneOf, Partitions, PartitionSeconds, Records, Row, Unit, table
+from kafka_hindsight.catalog.row import (
+    Earlier,
+    Millis,
+    OneOf,
+    Partitions,
+    PartitionSeconds,
+    Records,
+    Row,
+    Unit,
+    table,
+)
 from kafka_hindsight.catalog.rows.columns import HAS_EVIDENCE, ClusterName, Evidence, HowSure, JudgedBy
 from kafka_hindsight.catalog.rows.structs import Contributor, Delay, SettingChange, TopicPartition
 from kafka_hindsight.catalog.table_model import Check
@@ -101,6 +111,7 @@ class Rebalance(Row):
     not_known: Annotated[
         str | None,
         "What is not known of its kind and of the assignments before and after it, and which witness would show it",
+        Earlier("An earlier version of Hindsight, which did not ask, judged this rebalance."),
     ] = None
     follows: Annotated[
         str | None,
@@ -445,9 +456,9 @@ class MemberSetting(Row):
     group_id: Annotated[str, "Consumer group"]
     client_id: Annotated[str | None, "Client id; null where not known"] = None
     instance_id: Annotated[str | None, "group.instance.id of a static member; null for others"] = None
-    library: Annotated[ClientLibrary, "Library of the client; unknown where no evidence shows it"] = (
-        ClientLibrary.UNKNOWN
-    )
+    library: Annotated[
+        ClientLibrary, "Library of the client; unknown where no evidence shows it", Earlier(ClientLibrary.UNKNOWN)
+    ] = ClientLibrary.UNKNOWN
     member_count: Annotated[int, "Member ids seen with them: one for each start of the client", Unit("members")]
     session_timeout_ms: Annotated[Millis | None, "session.timeout.ms; null where not known"] = None
     rebalance_timeout_ms: Annotated[

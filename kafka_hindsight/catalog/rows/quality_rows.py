@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.codes import (
     WitnessGap,
     WitnessKind,
 )
-from kafka_hindsight.catalog.row import Lines, Long, Millis, Records, Row, Unit, table
+from kafka_hindsight.catalog.row import Earlier, Lines, Long, Millis, Records, Row, Unit, table
 from kafka_hindsight.catalog.rows.columns import ClusterName, LineOrigin
 from kafka_hindsight.catalog.rows.structs import DayCount, OffsetSpan, Quote
 from kafka_hindsight.catalog.table_model import Check
@@ -218,6 +218,9 @@ class Publication(Row):
     table: Annotated[str, "The gold table"]
     version: Annotated[Long, "Its Delta version after the publication"]
     row_count: Annotated[Long, "Rows of the window"]
+    run_lake_version: Annotated[
+        int | None, "Version of the lake as the run wrote it; null for a run of a version before 10"
+    ] = None
     run_id: Annotated[str, "The run that published it"]
     run_published_at: Annotated[datetime, "When"]
 
@@ -276,7 +279,8 @@ class NightSummary(Row):
     not_known: Annotated[
         list[str],
         "The harms that some logs could not show, at some time: a count of them is a lower bound, and null where it is"
-        " zero",
+        " zero. All of them in a row of an earlier version, which did not ask: its zeros may have been seen or not",
+        Earlier(tuple(Harm)),
     ]
     records_lost_low: Annotated[Records | None, "Committed records lost, at least; null where it is not known"] = None
     records_lost_high: Annotated[Records | None, "At most; null where nothing bounds it"] = None
