@@ -66,7 +66,7 @@ class ReadEnd:
 
 @dataclass(frozen=True)
 class FileStates:
-    """What the lake keeps of the files of a cluster's logs, as JSON: their ends, and the losses of the last weeks."""
+    """The files of a cluster's logs, as JSON in the lake: their ends, and the losses of the last weeks."""
 
     ends: Sequence[ReadEnd] = ()
     losses: Sequence[Loss] = field(default_factory=tuple)
@@ -131,24 +131,24 @@ class FilesOfRun:
             read_at=self.run_at.isoformat(),
         )
 
-    def cut(self, ends: Iterable[ReadEnd], listed: Collection[ListedFile]) -> list[ReadEnd]:
+    def cut(self, ends: Iterable[ReadEnd], log_files: Collection[ListedFile]) -> list[ReadEnd]:
         """The ends of earlier runs after which lines are lost: no file of the log has what was read and followed.
 
-        A file that is gone counts where its last record waited. `listed` are the log files that are there.
+        A file that is gone counts where its last record waited. `log_files` are those that are there.
         """
-        names, places = {(place_of(file), file.name) for file in listed}, {place_of(file) for file in listed}
-        files = grouped(listed, lambda file: file.source)
+        names, places = {(place_of(file), file.name) for file in log_files}, {place_of(file) for file in log_files}
+        files = grouped(log_files, lambda file: file.source)
         facts = grouped(self.facts, lambda fact: fact.file.source)
-        asked = [
+        candidates = [
             end
             for end in ends
             if end.source in facts and (end.key in names or (end.place in places and end.waiting_lines))
         ]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            are_there = pool.map(lambda end: _has_bytes(end, files.get(end.source, ())), asked)
+            are_there = pool.map(lambda end: _has_bytes(end, files.get(end.source, ())), candidates)
             return [
                 end
-                for end, is_there in zip(asked, are_there, strict=True)
+                for end, is_there in zip(candidates, are_there, strict=True)
                 if not is_there and not _goes_on(end, facts[end.source])
             ]
 
@@ -168,9 +168,9 @@ class FilesOfRun:
 
     def after(self, before: FileStates, losses: Iterable[Loss]) -> FileStates:
         """The states after this run. Those of logs that it has not taken, and of other folders, stay for a while."""
-        taken = {(place_of(fact.file), fact.file.source) for fact in self.facts}
+        own_logs = {(place_of(fact.file), fact.file.source) for fact in self.facts}
         oldest = (self.run_at - timedelta(days=2 * LATE_DAYS)).isoformat()
-        others = [end for end in before.ends if (end.place, end.source) not in taken and end.read_at >= oldest]
+        others = [end for end in before.ends if (end.place, end.source) not in own_logs and end.read_at >= oldest]
         recent = [loss for loss in before.losses if loss["found_at"] >= oldest]
         return FileStates([*others, *self.ends()], [*recent, *losses])
 
@@ -217,13 +217,13 @@ def _newness(fact: FileFacts) -> tuple[datetime, datetime, datetime]:
 
 def _sentence(end: ReadEnd, now: FileFacts | None) -> str:
     at = f"{datetime.fromisoformat(end.read_at):%F %T} UTC"
-    read = f"{end.name} was read to {counted(end.size, 'byte')} at {at}"
+    reading = f"{end.name} was read to {counted(end.size, 'byte')} at {at}"
     if now is None:
-        what = f"{read}, and is gone."
+        what = f"{reading}, and is gone."
     elif now.file.size < end.size:
-        what = f"{read}, and shrank to {now.file.size:,}."
+        what = f"{reading}, and shrank to {now.file.size:,}."
     else:
-        what = f"{read}, and was replaced, or cut and written again."
+        what = f"{reading}, and was replaced, or cut and written again."
     record = f", with {counted(end.waiting_lines, 'line')} of its last record," if end.waiting_lines else ""
     return (
         f"{what} No other file of this log holds these bytes. What was added to it after that reading{record} is lost."
