@@ -9,9 +9,10 @@ from contextlib import suppress
 
 from hindsight_airflow import AirflowFailException
 
-from kafka_hindsight.settings.home import HOME, PYTHON_PATH
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared import parent
 from kafka_hindsight.start import launch
+from kafka_hindsight.start.python_child import command_of, variables
 
 CONTAINER = "HINDSIGHT_CONTAINER"
 """The variable that makes steps run in containers. Other commands then need no Spark, and may run beside Airflow."""
@@ -26,13 +27,13 @@ def child(*arguments: str, module: str = "main") -> subprocess.Popen[str]:
     if not os.environ.get(CONTAINER) and (missing := launch.missing_environment()):
         raise AirflowFailException(missing)
     return subprocess.Popen(
-        [str(launch.spark_python()), "-m", f"kafka_hindsight.cli.{module}", *arguments],
+        command_of(f"kafka_hindsight.cli.{module}", *arguments, python=launch.spark_python()),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         cwd=HOME,
-        env={**launch.without_airflows(), **parent.as_parent(), "PYTHONPATH": PYTHON_PATH},
+        env={**launch.without_airflows(), **parent.as_parent(), **variables()},
         start_new_session=True,
     )
 

@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from kafka_hindsight.catalog.steps import BY_NAME, REPORT
 from kafka_hindsight.start import launch
+from kafka_hindsight.start.python_child import command_of, variables
 from setup import build
-from setup.needs import HOME
 
 BUILDERS = {"audit", "snapshot", *BY_NAME} - {REPORT.name}
 """The verbs that build what they lack: those that add to a lake. The verb `report` reads; `publish` runs that step."""
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
         module, python = module.replace(".main", ".verbs"), Path(sys.executable)
     words = arguments[1:] if verb == "doctor" else arguments
     sys.stdout.flush()
-    os.execve(python, [str(python), "-m", module, *words], {**os.environ, "PYTHONPATH": str(HOME)})
+    os.execve(python, command_of(module, *words, python=python), {**os.environ, **variables()})
 
 
 def parts_for(arguments: Sequence[str], environment: Mapping[str, str]) -> list[build.BuildPart]:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-if __name__ == "__main__":  # spark-submit puts this file's folder first, where `run` would be a top-level name
-    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+if __name__ == "__main__":  # Python puts this file's folder first, unless PYTHONSAFEPATH is set: `jobs` is no module
+    here = Path(__file__).resolve().parent
+    sys.path[:] = [str(here.parent), *(path for path in sys.path if Path(path).resolve() != here)]
 
 from pyspark.sql import SparkSession
 

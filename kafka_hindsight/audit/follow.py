@@ -21,6 +21,7 @@ from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import parent
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT
 from kafka_hindsight.start import launch
+from kafka_hindsight.start.python_child import command_of
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LOOK_EVERY = 0.2
@@ -129,8 +130,8 @@ def command_alone(program: str, settings: Settings) -> list[str]:
     is_large = launch.is_large(settings.logs, settings.client_logs)
     is_light = program in BY_NAME and not BY_NAME[program].is_spread
     if is_light or not launch.uses_spark(settings.engine, is_large):
-        command = [str(launch.spark_python()), "-m", launch.IN_ONE_PROCESS]
-        return [*command, program, "--settings", settings.to_json()]
+        words = (program, "--settings", settings.to_json())
+        return [*command_of(launch.IN_ONE_PROCESS, *words, python=launch.spark_python())]
     conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
     return launch.submission(conf, program, "--settings", settings.to_json())
 

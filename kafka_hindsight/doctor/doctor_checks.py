@@ -12,13 +12,14 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kafka_hindsight.settings.config import is_dated
-from kafka_hindsight.settings.home import HOME, IS_INSTALLED, PYTHON_PATH, WORK
+from kafka_hindsight.settings.home import HOME, IS_INSTALLED, WORK
 from kafka_hindsight.start import java, launch
+from kafka_hindsight.start.python_child import command_of, variables
 
 NEEDED_GIB = 4
 """Airflow's process, one Spark driver of 2 GiB and its Python workers."""
@@ -119,22 +120,22 @@ def of_logs(variable: str, place: str, pattern: str, glob: str) -> Iterator[Chec
     yield from _checks_by(variable, _own_command("doctor.logs", variable, place, pattern, glob))
 
 
-def _own_command(module: str, *words: str) -> list[str]:
+def _own_command(module: str, *words: str) -> Sequence[str]:
     """The command that runs a module of the library in the Spark environment."""
-    return [str(launch.spark_python()), "-m", f"kafka_hindsight.{module}", *words]
+    return command_of(f"kafka_hindsight.{module}", *words, python=launch.spark_python())
 
 
-def _checks_by(what: str, command: list[str]) -> Iterator[CheckResult]:
+def _checks_by(what: str, command: Sequence[str]) -> Iterator[CheckResult]:
     """The checks of a program of ours."""
     output = _output_of(what, command)
     yield from [output] if isinstance(output, CheckResult) else (CheckResult(*check) for check in output)
 
 
-def _output_of(what: str, command: list[str], cwd: Path | None = None) -> Any:
+def _output_of(what: str, command: Sequence[str], cwd: Path | None = None) -> Any:
     """The JSON that a program of ours prints; a check with its error if it fails."""
     if not Path(command[0]).exists():
         return CheckResult("later", what, "Needs set-up first. What to do: make setup")
-    env = {**os.environ, "PYTHONPATH": PYTHON_PATH}
+    env = {**os.environ, **variables()}
     process = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env)
     if process.returncode:
         return CheckResult("missing", what, process.stderr.strip().splitlines()[-1])

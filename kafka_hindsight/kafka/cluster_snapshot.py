@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,8 +18,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka_hindsight.kafka.connection import Connection
-from kafka_hindsight.settings.home import HOME, PYTHON_PATH
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.start.python_child import command_of, variables
 
 RawReading = dict[str, Any]
 
@@ -105,11 +105,11 @@ class Reader:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the child
         environment = {k: v for k, v in os.environ.items() if not k.startswith(_HIDDEN_FROM_CHILD)}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", self.module],
+            command_of(self.module),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**environment, "PYTHONPATH": PYTHON_PATH},
+            env={**environment, **variables()},
             cwd=HOME,
         )
         self._rest = b""

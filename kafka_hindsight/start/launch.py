@@ -15,8 +15,9 @@ from itertools import accumulate, chain
 from pathlib import Path
 
 from kafka_hindsight.settings.config import is_dated, is_uri
-from kafka_hindsight.settings.home import HOME, IS_INSTALLED, PACKAGE, PYTHON_PATH
+from kafka_hindsight.settings.home import HOME, IS_INSTALLED, PACKAGE
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.start import python_child
 
 RUN = HOME / "spark_jobs" / "spark_run.py"
 """The program that runs a step by Spark's workers."""
@@ -147,7 +148,7 @@ def spark_variables() -> dict[str, str]:
         "SPARK_HOME": str(spark_home()),
         "PYSPARK_PYTHON": str(spark_python()),
         "PYSPARK_DRIVER_PYTHON": str(spark_python()),
-        "PYTHONPATH": PYTHON_PATH,
+        **python_child.variables(),
         "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", ""),
         "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
         "GX_ANALYTICS_ENABLED": "false",

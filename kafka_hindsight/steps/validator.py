@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from functools import cache
 from multiprocessing import Pipe
@@ -13,8 +12,8 @@ from typing import Any
 
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.staging import Staged
-from kafka_hindsight.settings.home import PYTHON_PATH
 from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.start.python_child import command_of, variables
 
 _PROGRAM = "expectations.serving"
 """The module that answers: it builds on the library, so no module of the library imports it."""
@@ -44,9 +43,9 @@ class Validator:
     def __init__(self) -> None:
         self._connection, theirs = Pipe()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", _PROGRAM, str(theirs.fileno())],
+            command_of(_PROGRAM, str(theirs.fileno())),
             stdin=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": PYTHON_PATH},
+            env={**os.environ, **variables()},
             pass_fds=[theirs.fileno()],
         )
         theirs.close()

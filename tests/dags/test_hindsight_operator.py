@@ -236,7 +236,7 @@ def test_step_without_spark_connection_runs_in_process_without_secrets(
     monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT")
     run(0)
     arguments = Path(f"{python}.arguments").read_text().splitlines()
-    assert arguments[:5] == ["-m", "kafka_hindsight.cli.main", "step", "ingest", "--settings"]
+    assert arguments[:6] == ["-P", "-m", "kafka_hindsight.cli.main", "step", "ingest", "--settings"]
     assert "F3RNET" not in Path(f"{python}.environment").read_text()
 
 

@@ -99,8 +99,8 @@ def test_retried_snapshot_writes_same_file(python: Path) -> None:
     run(python, 0)
     assert recorded(python, "arguments") == first
     arguments = first.split()
-    assert arguments[:3] == ["-m", "kafka_hindsight.cli.main", "snapshot"]
-    assert dict(zip(arguments[3::2], arguments[4::2])) == {
+    assert arguments[:4] == ["-P", "-m", "kafka_hindsight.cli.main", "snapshot"]
+    assert dict(zip(arguments[4::2], arguments[5::2])) == {
         "--at": "2026-11-20T03:05:00+00:00",
         "--lake": "/lake",
         "--connection": "-",

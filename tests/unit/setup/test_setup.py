@@ -217,7 +217,7 @@ def test_verbs_that_build_nothing_start_by_the_environment_of_the_steps(checkout
 
     at_once = {word for word in (*VERBS, "--help", "--version") if answer(word)}
     assert at_once == {*VERBS, "--help", "--version"} - start_module.BUILDERS - {"doctor"}
-    assert answer("sql") == f"{checkout}: -m kafka_hindsight.cli.main sql a b\n"
+    assert answer("sql") == f"{checkout}: -P -m kafka_hindsight.cli.main sql a b\n"
 
 
 def test_missing_space_is_reported_with_what_is_needed(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
