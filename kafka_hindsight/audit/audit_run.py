@@ -16,6 +16,7 @@ from kafka_hindsight.audit.inputs import audit_settings
 from kafka_hindsight.catalog.steps import INGEST
 from kafka_hindsight.kafka import snapshots
 from kafka_hindsight.kafka.connection import Connection
+from kafka_hindsight.lake.kept_files import under_umask
 from kafka_hindsight.lake.landing import read_json
 from kafka_hindsight.lake.lock import is_held
 from kafka_hindsight.settings.config import is_dated, is_uri, masked
@@ -49,7 +50,8 @@ def judge(logs: str | Path, lake: str | Path | None = None, **inputs: str) -> La
     if strange := sorted(inputs.keys() - set(INPUTS)):
         raise BadInput(f"An audit has no input {', '.join(strange)}. Its inputs are {', '.join(INPUTS)}.")
     place = str(lake or tempfile.mkdtemp(prefix="hindsight-"))
-    code = audit(audit_settings({}, {**inputs, "logs": str(logs), "lake": place, "engine": "local"}))
+    with under_umask(int(launch.umask(), 8)):
+        code = audit(audit_settings({}, {**inputs, "logs": str(logs), "lake": place, "engine": "local"}))
     if code != DONE:
         raise BadInput(f"The audit of {masked(str(logs))} ended with exit code {code}. The sentences above say why.")
     from kafka_hindsight.sql.lake import open_lake

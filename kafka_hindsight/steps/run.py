@@ -41,7 +41,7 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings, missing_inputs
 from kafka_hindsight.shared import parent, progress, timings
 from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
-from kafka_hindsight.start.launch import AUDIT
+from kafka_hindsight.start import launch
 from kafka_hindsight.steps import validator
 
 Summary = dict[str, Any]
@@ -75,12 +75,13 @@ class Body(Protocol):
 def main(arguments: list[str], workers: Workers) -> int:
     """Run one step, or all of an audit, and return the exit code of the last one."""
     parser = argparse.ArgumentParser(prog="run.py", description="Runs one step of the pipeline.")
-    parser.add_argument("step", choices=[AUDIT, *sorted(BY_NAME)])
+    parser.add_argument("step", choices=[launch.AUDIT, *sorted(BY_NAME)])
     parser.add_argument("--settings", required=True, help="the settings as JSON")
     options = parser.parse_args(arguments)
-    if options.step == AUDIT:
+    launch.keep_private()  # a cluster may have started this driver
+    if options.step == launch.AUDIT:
         validator.started()
-    names = [step.name for step in STEPS] if options.step == AUDIT else [options.step]
+    names = [step.name for step in STEPS] if options.step == launch.AUDIT else [options.step]
     return next((code for name in names if (code := run_step(name, json.loads(options.settings), workers))), DONE)
 
 
