@@ -14,7 +14,7 @@ from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.steps import NEWEST_RUN, STEPS
 from kafka_hindsight.doctor.doctor_checks import REPAIR
 from kafka_hindsight.doctor.lake_growth import growth
-from kafka_hindsight.lake import publication, state
+from kafka_hindsight.lake import landing, publication, state
 from kafka_hindsight.lake.claims import hold_publication
 from kafka_hindsight.lake.damage import digest_in
 from kafka_hindsight.lake.landing import read_json, read_text, remove, write_atomically
@@ -67,6 +67,9 @@ def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
         with suppress(BadInput):  # the check of settings says it
             keep = retention_of(os.environ.get("KEEP"), LOOK_BACK_HOURS, LOOK_AHEAD_HOURS)
             yield "good", "growth", "\n".join(growth(files, keep, datetime.now(UTC)))
+    for place in landing.damaged_files(lake):
+        sentence = f"{place} has other bytes than were landed: its lines are not read"
+        yield "missing", "landing", f"{sentence}\nBring it back from a copy of the lake, or remove it."
     for name in publication.damaged_views(lake):
         sentence = f"{name} is not the one that the last publication wrote; the next publication writes it again"
         yield "later", "publication", sentence

@@ -8,11 +8,12 @@ from datetime import timedelta
 
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS, OFFSET_COMMITS
 from kafka_hindsight.catalog.table_model import RowValues
-from kafka_hindsight.intake.json_lines import value_of
+from kafka_hindsight.intake.json_lines import DAMAGED, value_of
 from kafka_hindsight.intake.lake_rows import cluster_rows, table_of
 from kafka_hindsight.intake.reading_files import lines_of_landed
 from kafka_hindsight.kafka_records.commit_runs import HOUR_MS, GroupRecords, Run, in_order, merged
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.damage import Damaged
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared.grouping import grouped
@@ -39,11 +40,11 @@ def read_landed_runs(store: Store, cluster: str, names: Collection[str]) -> tupl
     if landed:
         rows = cluster_rows(store, OFFSET_COMMITS, cluster, ("run_landed_as",))
         landed -= {name for files in rows["run_landed_as"].to_pylist() for name in files}
-    for text, file in lines_of_landed(landing.landing_folder(store.lake, landing.OFFSET_COMMITS), landed):
-        if (run := _run_in(text)) and file:
+    for text, file, is_damaged in lines_of_landed(landing.landing_folder(store.lake, landing.OFFSET_COMMITS), landed):
+        if not is_damaged and (run := _run_in(text)) and file:
             runs.append(replace(run, landed_in=(file,)))
         else:
-            broken.append((text, _NO_RUN))
+            broken.append((text, DAMAGED if is_damaged else _NO_RUN))
     return runs, broken
 
 
@@ -52,7 +53,7 @@ def _open_runs(lake: str, names: Iterable[str]) -> Iterator[Run]:
         try:
             positions = landing.read_json(landing.positions_file(lake, name)) or {}
             yield from filter(None, map(Run.of, positions.get("open", ())))
-        except ValueError:  # it cannot be read: the next reading begins again
+        except Damaged:  # the next reading begins again, and says so
             continue
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from kafka_hindsight.catalog.bronze import GROUP_RECORDS, OFFSET_COMMITS
 from kafka_hindsight.catalog.table_model import RowValues, Scalar
 from kafka_hindsight.intake.commit_rows import keep_commits, read_landed_runs
-from kafka_hindsight.intake.json_lines import LandedLine, columns_of, reader_of, refused_lines, value_of
+from kafka_hindsight.intake.json_lines import DAMAGED, LandedLine, columns_of, reader_of, refused_lines, value_of
 from kafka_hindsight.intake.lake_rows import cluster_rows, first_rows, table_of
 from kafka_hindsight.intake.reading_files import lines_of_landed
 from kafka_hindsight.kafka_records.commit_runs import Run
@@ -76,7 +76,8 @@ def _landed_record(line: LandedLine) -> tuple[RowValues, str | None]:
     sentence = reader_of(Scalar.STRING)(value.get("sentence")) if isinstance(value, dict) else None
     columns = columns_of_record(value)
     is_whole = all(columns[name] is not None for name in _NEEDED)
-    return {**columns, "run_landed_as": line.landed_as}, sentence or (None if is_whole else _CUT_OFF)
+    why_not = DAMAGED if line.is_damaged else sentence or (None if is_whole else _CUT_OFF)
+    return {**columns, "run_landed_as": line.landed_as}, why_not
 
 
 def columns_of_record(record: Any) -> RowValues:

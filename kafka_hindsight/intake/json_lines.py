@@ -18,11 +18,17 @@ _BITS = {Scalar.INT: 31, Scalar.BIGINT: 63}
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?", re.ASCII)
 
 
+DAMAGED = (
+    "Its file has other bytes than were landed: it is damaged. Bring it back from a copy of the lake, or remove it."
+)
+
+
 class LandedLine(NamedTuple):
-    """A line, and the file in which it landed; None for a line of SNAPSHOTS."""
+    """A line, and the file in which it landed, None for a line of SNAPSHOTS; whether that file is damaged."""
 
     text: str
     landed_as: str | None = None
+    is_damaged: bool = False
 
 
 def landed_lines(content: Bytes) -> Iterator[str]:

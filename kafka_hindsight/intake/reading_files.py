@@ -15,9 +15,10 @@ from kafka_hindsight.intake import snapshot_rows as snapshots
 from kafka_hindsight.intake.json_lines import LandedLine, landed_lines
 from kafka_hindsight.intake.lake_rows import cluster_rows
 from kafka_hindsight.intake.snapshot_rows import ReadLine
-from kafka_hindsight.lake.landing import SNAPSHOTS, is_there, landing_folder, list_landed_of
+from kafka_hindsight.lake.damage import is_seal, unsealed
+from kafka_hindsight.lake.landing import SNAPSHOTS, is_there, landing_folder, list_landed_of, read_bytes
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_bytes import open_bytes
+from kafka_hindsight.logs.file_bytes import InMemory, open_bytes
 from kafka_hindsight.logs.found_files import Found, files_at
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import BadInput
@@ -68,7 +69,7 @@ def read_readings(place: str | None) -> ReadingLines:
     """Read a JSON-lines file, or all files of a folder; no readings for None.
 
     A compressed file that breaks off is read up to the break. Files whose names begin with a dot or an underscore are
-    still being written, and left out.
+    still being written, and left out. So is the checksum of a file that landed.
 
     Raises:
         BadInput: Nothing is there.
@@ -79,7 +80,7 @@ def read_readings(place: str | None) -> ReadingLines:
     for file in _files(place):
         content = open_bytes(file.uri, file.size)
         try:
-            lines += map(LandedLine, landed_lines(content))
+            lines += (LandedLine(text) for text in landed_lines(content) if not is_seal(text))
             breaks_off |= content.damage is not None
         finally:
             content.close()
@@ -128,14 +129,15 @@ def read_landed(store: Store, cluster: str, names: Iterable[str]) -> ReadingLine
 
 
 def lines_of_landed(folder: str, names: Iterable[str]) -> list[LandedLine]:
-    """The lines of files that have landed."""
+    """The lines of files that have landed, without the checksum after them."""
     lines = list[LandedLine]()
     for name in sorted(names):
-        content = open_bytes(f"{folder}/{name}", 0)
         try:
-            lines += (LandedLine(text, name) for text in landed_lines(content))
-        finally:
-            content.close()
+            content = read_bytes(f"{folder}/{name}")
+        except FileNotFoundError:  # it vanished meanwhile
+            continue
+        own, is_whole = unsealed(content)
+        lines += (LandedLine(text, name, not is_whole) for text in landed_lines(InMemory(own)))
     return lines
 
 

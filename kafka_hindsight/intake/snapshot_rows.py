@@ -14,6 +14,7 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.catalog.readings import Reading
 from kafka_hindsight.catalog.table_model import RowValues, Scalar, Table
 from kafka_hindsight.intake.json_lines import (
+    DAMAGED,
     LandedLine,
     columns_of,
     instant_in,
@@ -55,6 +56,8 @@ class ReadLine:
 
 def read_line(line: LandedLine) -> ReadLine:
     """Read a line as far as all readings need it."""
+    if line.is_damaged:
+        return ReadLine(line, None, sentence=DAMAGED)
     try:
         value = value_of(line.text)
     except ValueError:

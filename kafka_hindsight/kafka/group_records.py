@@ -13,6 +13,7 @@ from typing import Any
 from kafka_hindsight.kafka.cluster_snapshot import Reader, ReaderDied, Reply
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.damage import Damaged, sealed
 
 _READER = "kafka_hindsight.kafka.group_records_reader"
 _MOST_DEATHS = 3
@@ -77,8 +78,8 @@ def land_group_records(
         BadInput: The settings are refused.
     """
     positions_file = landing.positions_file(lake, cluster)
-    state = stored = _positions(positions_file)
     landed, until = Landed(), time.monotonic() + _PATIENCE
+    state = stored = _positions(positions_file, landed)
     with Reader(connection, _READER) as reader:
         while not state["is_done"] and time.monotonic() < until:
             reply = _ask(reader, state, connection.timeout_ms / 1000, landed)
@@ -100,8 +101,7 @@ def land_group_records(
             if not state["is_done"] and time.monotonic() > until:
                 landed.notes.append(f"__consumer_offsets holds more than {_PATIENCE:g} s could read: the rest follows.")
             if (state["positions"], state["topic_id"]) != (stored["positions"], stored["topic_id"]):
-                lasting = {name: state[name] for name in _LASTING}
-                landing.write_atomically(positions_file, json.dumps(lasting, sort_keys=True) + "\n")
+                landing.write_json(positions_file, {name: state[name] for name in _LASTING})
                 stored = state
     return landed
 
@@ -138,14 +138,15 @@ def _land(rows: Rows, place: str) -> list[str]:
     """Write rows into a file, unless it exists. It is named by the first and last positions: the same rows, again."""
     if not rows:
         return []
-    landing.write_new(place, "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
+    landing.write_new(place, sealed("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows)))
     return [place]
 
 
-def _positions(place: str) -> dict[str, Any]:
-    """The positions in the lake; the beginning if there are none, or if they cannot be read."""
+def _positions(place: str, landed: Landed) -> dict[str, Any]:
+    """The positions in the lake; the beginning if there are none, or, with a note, if they are damaged."""
     try:
-        document = json.loads(landing.read_text(place))
-        return {**_NOTHING_READ, **{name: document[name] for name in _LASTING}}
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        document = landing.read_json(place) or {}
+    except Damaged as damage:
+        landed.notes.append(f"__consumer_offsets is read from its beginning: {damage}")
         return dict(_NOTHING_READ)
+    return {**_NOTHING_READ, **{name: document[name] for name in _LASTING if name in document}}

@@ -15,6 +15,7 @@ from kafka_hindsight.kafka import cluster_snapshot
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.group_records import land_group_records
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.damage import sealed
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.exits import DONE, FAULT
 from kafka_hindsight.shared.plain import visible
@@ -101,5 +102,5 @@ def land_reading(reading: Mapping[str, Any], lake: str, at: datetime, otherwise:
     """Land a reading under the name of its cluster (see `cluster_name`), and return its path."""
     name = cluster_name(reading, otherwise)
     place = f"{landing.landing_folder(lake, landing.SNAPSHOTS)}/{landing.landed_name(name, at)}"
-    landing.write_atomically(place, json.dumps(reading) + "\n")
+    landing.write_atomically(place, sealed(json.dumps(reading) + "\n"))
     return place

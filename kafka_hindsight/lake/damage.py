@@ -1,7 +1,8 @@
 """Checksums of the files of a lake, and the refusal of what does not fit one.
 
 The name of a data file begins with the hash of its content. A commit carries the hash of the snapshot that it makes,
-and a small file of JSON that of its value. One flipped bit changes either the content or the hash, so it is found.
+a small file of JSON that of its value, and a landed file that of its lines, after them. One flipped bit changes either
+the content or the hash, so it is found.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ _DIGITS = 32
 """Characters of the hash of a file's content, with which its name begins."""
 
 _NAME = re.compile(rf"([0-9a-f]{{{_DIGITS}}})-[0-9a-f]{{8}}-")
+
+
+_SEAL = re.compile(rb'\{"checksum": "sha256:([0-9a-f]{64})"\}\n\Z')
+"""The last line of a landed file."""
 
 
 class Damaged(BadInput):
@@ -75,6 +80,27 @@ def without_checksum(value: Any, what: str) -> Any:
     if checksum != checksum_of(own):
         raise damaged(what)
     return own
+
+
+def sealed(lines: str) -> str:
+    """Give lines of JSON, and after them a line with their checksum."""
+    return f"{lines}{json.dumps({KEY: _PREFIX + hashlib.sha256(lines.encode()).hexdigest()})}\n"
+
+
+def is_seal(line: str) -> bool:
+    """Whether a line holds the checksum of those before it."""
+    return _SEAL.fullmatch(f"{line}\n".encode(errors="replace")) is not None
+
+
+def unsealed(content: bytes) -> tuple[bytes, bool]:
+    """Give lines of JSON without the checksum after them, and whether it is theirs.
+
+    Lines that another program landed have none, and count as whole.
+    """
+    if not (seal := _SEAL.search(content)):
+        return content, True
+    lines = content[: seal.start()]
+    return lines, hashlib.sha256(lines).hexdigest() == seal[1].decode()
 
 
 def damaged(what: str) -> Damaged:

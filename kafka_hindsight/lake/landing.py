@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
-from kafka_hindsight.lake.damage import damaged, with_checksum, without_checksum
+from kafka_hindsight.lake.damage import damaged, unsealed, with_checksum, without_checksum
 from kafka_hindsight.settings.config import is_uri, masked
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.held_locks import end_if_lost
@@ -108,6 +108,12 @@ def list_landed(lake: str, kind: str) -> list[str]:
     """The names of the files of a kind, oldest first within a cluster; none if nothing has landed yet."""
     names = names_in(landing_folder(lake, kind))
     return sorted(n for n in names if n.endswith(".jsonl") and not n.startswith("."))
+
+
+def damaged_files(lake: str) -> list[str]:
+    """The landed files whose lines are not those that were written, as paths in the lake."""
+    names = [f"{landing_folder('', kind)[1:]}/{name}" for kind in _LANDED for name in list_landed(lake, kind)]
+    return [name for name in names if not unsealed(read_bytes(f"{lake}/{name}"))[1]]
 
 
 def names_in(place: str) -> list[str]:

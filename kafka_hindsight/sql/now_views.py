@@ -13,6 +13,7 @@ import pyarrow as pa
 from kafka_hindsight.catalog import Column, Table, bronze
 from kafka_hindsight.catalog.readings import Reading
 from kafka_hindsight.lake.arrow_types import arrow_schema
+from kafka_hindsight.lake.damage import unsealed
 from kafka_hindsight.lake.landing import newest_landed, read_bytes
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.plain import visible
@@ -130,27 +131,30 @@ VIEWS = (
 VIEW_BY_NAME: Mapping[str, NowView] = {v.full_name: v for v in VIEWS}
 
 
-def newest_readings(lake: str) -> dict[str, str]:
-    """The text of the newest landed reading of each cluster.
+def newest_readings(lake: str) -> dict[str, str | None]:
+    """The text of the newest landed reading of each cluster; None if its file is damaged.
 
     Readings land through pyarrow: a lake that it cannot open from here has none. A file that vanishes meanwhile is left
     out.
     """
-    readings = {}
+    readings = dict[str, str | None]()
     with suppress(OSError, BadInput):
         for cluster, place in newest_landed(lake).items():
             with suppress(FileNotFoundError):
-                readings[cluster] = read_bytes(place).decode(errors="replace")
+                lines, is_whole = unsealed(read_bytes(place))
+                readings[cluster] = lines.decode(errors="replace") if is_whole else None
     return readings
 
 
-def create_now_views(connection: duckdb.DuckDBPyConnection, lake: str, readings: Mapping[str, str]) -> Iterator[str]:
+def create_now_views(
+    connection: duckdb.DuckDBPyConnection, lake: str, readings: Mapping[str, str | None]
+) -> Iterator[str]:
     """Create schema `now` over readings, by the names under which they landed, and over a lake's alerts and owners.
 
     All of it is as it was when the lake was opened; a prompt that stays open still shows that.
 
     Yields:
-        A sentence for each reading that is left out, because a view cannot show all of it.
+        A sentence for each reading that is left out: it is damaged, or a view cannot show all of it.
     """
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     connection.execute(f"CREATE TABLE {SCHEMA}.files (landed_as VARCHAR, line VARCHAR)")
@@ -169,13 +173,20 @@ def create_now_views(connection: duckdb.DuckDBPyConnection, lake: str, readings:
         columns = ", ".join(c.name for c in view.columns)
         connection.execute(f"CREATE VIEW {view.full_name} AS SELECT {columns} FROM {view.source}")
     for landed_as, line in readings.items():
+        if line is None:
+            yield _left_out(landed_as, "its file has other bytes than were landed")
+            continue
         connection.execute(f"INSERT INTO {SCHEMA}.files VALUES (?, ?)", (landed_as, line))
         try:
             for view in VIEWS:
                 connection.execute(f"SELECT bit_xor(hash(v)) FROM {view.full_name} AS v").fetchall()
         except duckdb.Error as error:
             connection.execute(f"DELETE FROM {SCHEMA}.files WHERE landed_as = ?", (landed_as,))
-            yield (
-                f"Schema now has no rows of {visible(landed_as)}: the newest reading that landed cannot be shown"
-                f" ({one_sentence(error)}). The next reading that lands is shown again."
-            )
+            yield _left_out(landed_as, one_sentence(error))
+
+
+def _left_out(landed_as: str, why: str) -> str:
+    return (
+        f"Schema now has no rows of {visible(landed_as)}: the newest reading that landed cannot be shown ({why}). The"
+        " next reading that lands is shown again."
+    )

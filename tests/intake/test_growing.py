@@ -16,7 +16,9 @@ import pytest
 from kafka_hindsight.catalog import bronze
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.local import LocalEngine
+from kafka_hindsight.intake.json_lines import DAMAGED
 from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.damage import sealed
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.files import Listing
 from kafka_hindsight.steps import collect as collect_step
@@ -306,7 +308,7 @@ def test_landed_readings_are_taken_once_beside_snapshots_file_after_failed_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lay(tmp_path / "logs", {LOG: LINES[0]})
-    lay(tmp_path, {"brought.jsonl": reading(10)})
+    lay(tmp_path, {"brought.jsonl": sealed(reading(10))})
     brought = {"snapshots": tmp_path / "brought.jsonl", "read_to_end": True}
     land(tmp_path, "prod", 15, reading(15, brokers=[{"id": 7, "host": "h", "port": 9092}]))
     land(tmp_path, "prod", 20, reading(20))
@@ -347,3 +349,29 @@ def test_truncated_gzip_of_readings_is_read_to_break(tmp_path: Path) -> None:
     done = run(tmp_path, snapshots=tmp_path / "readings.jsonl.gz")
     assert 0 < len(done.input.readings.instants) < 300
     assert any("cannot be unpacked to its end" in w for w in done.summary()["warnings"])
+
+
+def test_damaged_landed_files_are_quarantined_by_name_and_nothing_is_concluded(tmp_path: Path) -> None:
+    whole = sealed(reading(15, brokers=[{"id": 7, "host": "h", "port": 9092}]))
+    lay(tmp_path / "logs", {LOG: LINES[0]})
+    land(tmp_path, "prod", 15, whole.replace('"id": 7', '"id": 6'))
+    land(tmp_path, "prod", 20, sealed(reading(20)))
+    damaged = sealed('{"offsets_partition": 1}\n').replace("1}", "2}")
+    for kind in (landing.GROUP_RECORDS, landing.OFFSET_COMMITS):
+        lay(
+            Path(landing.landing_folder(str(tmp_path / "lake"), kind)),
+            {f"prod-20261121T011500Z-{'0' * 16}.jsonl": damaged},
+        )
+    done = run(tmp_path, read_to_end=True)
+    assert len(done.input.readings.instants) == 1
+    assert "1 line of SNAPSHOTS could not be read: see quality.quarantine." in done.summary()["warnings"]
+    refused = [line.sentence for line in done.input.readings.lines if not line.at]
+    assert {*refused, *(why for _, why in done.input.offsets_topic.broken)} == {DAMAGED}
+    assert len(done.input.offsets_topic.broken) == 2
+    assert landing.damaged_files(str(tmp_path / "lake")) == [
+        "landing/snapshots/prod-20261121T011500Z.jsonl",
+        *(f"landing/{kind}/prod-20261121T011500Z-{'0' * 16}.jsonl" for kind in ("group_records", "offset_commits")),
+    ]
+    land(tmp_path, "prod", 15, whole)
+    run(tmp_path, read_to_end=True)
+    assert [r["broker"] for r in rows(Store(str(tmp_path / "lake")), bronze.BROKER_SNAPSHOTS)] == [7]

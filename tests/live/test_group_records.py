@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from kafka_hindsight.kafka import group_records_reader as records_reader
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.group_records import Landed, land_group_records
 from kafka_hindsight.kafka.group_records_reader import TOPIC
+from kafka_hindsight.lake import landing
+from kafka_hindsight.lake.damage import unsealed
 from tests.live.conftest import USERS, GuardedCluster
 from tests.support.live import documented_rights
 
@@ -53,7 +56,7 @@ def read(cluster: GuardedCluster, lake: Path, **settings: str) -> Landed:
 
 
 def rows(files: Sequence[str]) -> list[dict[str, Any]]:
-    return [json.loads(line) for file in files for line in Path(file).read_text().splitlines()]
+    return [json.loads(line) for file in files for line in unsealed(Path(file).read_bytes())[0].splitlines()]
 
 
 def places(files: Sequence[str]) -> list[tuple[int, int]]:
@@ -150,15 +153,26 @@ def test_kip_848_members_have_topic_names(cluster: GuardedCluster, tmp_path: Pat
 @pytest.mark.usefixtures("admin")
 def test_positions_beyond_topic_are_reported_and_topic_is_read_again(cluster: GuardedCluster, tmp_path: Path) -> None:
     first = read(cluster, tmp_path)
-    kept = tmp_path / "landing/group_records/live.positions.json"
-    state = json.loads(kept.read_text())
-    kept.write_text(json.dumps(state | {"positions": {p: o + 1_000_000 for p, o in state["positions"].items()}}))
+    kept = str(tmp_path / "landing/group_records/live.positions.json")
+    state = landing.read_json(kept)
+    landing.write_json(kept, state | {"positions": {p: o + 1_000_000 for p, o in state["positions"].items()}})
     beyond = read(cluster, tmp_path)
     assert "reaches from 0 to" in beyond.notes[0]
     assert set(places(first.files)) <= set(places(beyond.files or first.files))
-    kept.write_text(json.dumps(state | {"topic_id": "another-topic-altogether"}))
+    landing.write_json(kept, state | {"topic_id": "another-topic-altogether"})
     assert "was deleted and created again" in read(cluster, tmp_path).notes[0]
-    assert json.loads(kept.read_text()) == state
+    assert landing.read_json(kept) == state
+
+
+@pytest.mark.usefixtures("admin")
+def test_damaged_positions_are_named_and_the_topic_is_read_again(cluster: GuardedCluster, tmp_path: Path) -> None:
+    first = read(cluster, tmp_path)
+    kept = tmp_path / "landing/group_records/live.positions.json"
+    kept.write_text(re.sub(r'(": )(\d)', r"\g<1>9\2", kept.read_text(), count=1))
+    again = read(cluster, tmp_path)
+    assert again.notes[0].startswith("__consumer_offsets is read from its beginning: ")
+    assert "live.positions.json has other bytes than were written" in again.notes[0]
+    assert set(places(first.files)) <= set(places(again.files))
 
 
 def test_compaction_removes_only_old_group_records(cluster: GuardedCluster, admin: AdminClient, tmp_path: Path) -> None:
@@ -244,7 +258,7 @@ def test_commits_land_as_runs_that_end_and_open_runs_stay_beside_positions(
         consumer.commit(offsets=[TopicPartition(READ_IN, 0, offset)], asynchronous=False)
 
     def open_run() -> dict[str, Any]:
-        kept = json.loads((tmp_path / "landing/group_records/live.positions.json").read_text())
+        kept = landing.read_json(str(tmp_path / "landing/group_records/live.positions.json"))
         (run,) = [run for run in kept["open"] if run["group_id"] == "commits"]
         return dict(run)
 

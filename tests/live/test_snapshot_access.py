@@ -43,7 +43,7 @@ class TestBadInput:
         assert "Connection refused" in done.stderr
         (landed,) = (tmp_path / "landing" / "snapshots").iterdir()
         assert landed.name == "prod-20261120T030500Z.jsonl"
-        failed = json.loads(landed.read_text())
+        failed = json.loads(landed.read_text().splitlines()[0])
         assert failed.keys() == {"at", "cluster", "error"}
 
     def test_retry_overwrites_failed_reading_but_failure_keeps_good_one(
@@ -54,7 +54,7 @@ class TestBadInput:
             named = ("--cluster", "../prod", "--at", "2026-11-20T03:05Z", "--lake", str(tmp_path))
             code = hindsight("--connection", "-", *named, stdin=given).returncode
             files = list((tmp_path / "landing" / "snapshots").iterdir())
-            return code, [f.name for f in files], json.loads(files[0].read_text())
+            return code, [f.name for f in files], json.loads(files[0].read_text().splitlines()[0])
 
         name = ["~2e.~2fprod-20261120T030500Z.jsonl"]
         silence = attempt("127.0.0.1:1")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kafka_hindsight.lake.damage import sealed
 from kafka_hindsight.lake.landing import SNAPSHOTS, landed_name, landing_folder, write_atomically
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.sql import prompt as sql
@@ -120,6 +121,17 @@ def test_now_readings_show_missing_parts_and_errors(session: sql.Session) -> Non
         ("eu", None, None, None, "nobody answered"),
         ("id-prod", "id-prod", ["end_offsets"], PROD["missing"], None),
     ]
+
+
+def test_damaged_newest_reading_is_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = sealed(json.dumps(PROD) + "\n")
+    land_reading(tmp_path, "whole", AT, text)
+    land_reading(tmp_path, "flipped", AT, text.replace('"leader": 1', '"leader": 3', 1))
+    session = sql.Session(open_views(str(tmp_path)), named_queries(), "json")
+    assert rows(session, "SELECT DISTINCT cluster FROM now.partitions") == [(PROD.get("cluster") or "id-prod",)]
+    assert (
+        "flipped: the newest reading that landed cannot be shown (its file has other bytes" in capsys.readouterr().err
+    )
 
 
 def test_unknown_values_of_reading_are_null(session: sql.Session) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kafka_hindsight.catalog import silver
 from kafka_hindsight.lake import table_files, transactions
 from kafka_hindsight.lake.arrow_types import arrow_schema
-from kafka_hindsight.lake.damage import Damaged, checksum_in, with_checksum, without_checksum
+from kafka_hindsight.lake.damage import Damaged, checksum_in, sealed, unsealed, with_checksum, without_checksum
 from kafka_hindsight.lake.datasets import dataset_of
 from kafka_hindsight.lake.landing import read_json, write_json
 from kafka_hindsight.lake.parts import Part
@@ -148,6 +148,17 @@ def test_flipped_bit_of_an_object_is_refused_or_harmless(value: dict[str, object
     except ValueError:
         return
     assert found == value
+
+
+@given(st.lists(JSON, max_size=3), st.integers(0))
+def test_flipped_bit_of_landed_lines_is_refused_or_leaves_all_of_them(values: list[object], at: int) -> None:
+    lines = "".join(json.dumps(value) + "\n" for value in values)
+    content = bytearray(sealed(lines).encode())
+    assert unsealed(bytes(content)) == (lines.encode(), True)
+    content[at // 8 % len(content)] ^= 1 << at % 8
+    own, is_whole = unsealed(bytes(content))
+    assert not is_whole or own.startswith(lines.encode())
+    assert unsealed(lines.encode()) == (lines.encode(), True), "lines of another program have none"
 
 
 def test_damaged_json_names_its_file(tmp_path: Path) -> None:
