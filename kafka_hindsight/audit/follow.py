@@ -131,7 +131,7 @@ def command_alone(program: str, settings: Settings) -> list[str]:
     is_light = program in BY_NAME and not BY_NAME[program].is_spread
     if is_light or not launch.uses_spark(settings.engine, is_large):
         words = (program, "--settings", settings.to_json())
-        return [*command_of(launch.IN_ONE_PROCESS, *words, python=launch.spark_python())]
+        return command_of(launch.IN_ONE_PROCESS, *words, python=launch.spark_python())
     conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
     return launch.submission(conf, program, "--settings", settings.to_json())
 

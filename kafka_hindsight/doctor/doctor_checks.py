@@ -120,7 +120,7 @@ def of_logs(variable: str, place: str, pattern: str, glob: str) -> Iterator[Chec
     yield from _checks_by(variable, _own_command("doctor.logs", variable, place, pattern, glob))
 
 
-def _own_command(module: str, *words: str) -> Sequence[str]:
+def _own_command(module: str, *words: str) -> list[str]:
     """The command that runs a module of the library in the Spark environment."""
     return command_of(f"kafka_hindsight.{module}", *words, python=launch.spark_python())
 

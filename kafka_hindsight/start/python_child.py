@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_hindsight.settings.home import PYTHON_PATH
@@ -13,7 +12,7 @@ SAFE_PATH = "-P"
 place of Python's own."""
 
 
-def command_of(module: str, *words: str, python: Path | None = None) -> Sequence[str]:
+def command_of(module: str, *words: str, python: Path | None = None) -> list[str]:
     """The command that runs a module of ours with arguments; without an interpreter, by that of this process."""
     return [str(python or sys.executable), SAFE_PATH, "-m", module, *words]
 
