@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +27,7 @@ from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.duck_types import duck_type, quoted_name, quoted_text
 from kafka_hindsight.sql.predicates import ROW
+from kafka_hindsight.start.temporary_folders import temporary_folder
 
 Tables = Mapping[str, "pa.Table | str"]
 """Rows by the full name of their table: a table of Arrow, or a query of DuckDB that numbers them."""
@@ -56,7 +56,7 @@ def tables_of(
     DuckDB reads the files of a lake on this machine where they lie, and copies of what is needed of another's.
     """
     words = json.dumps(own)
-    with tempfile.TemporaryDirectory(prefix="hindsight-checked-") as copies:
+    with temporary_folder() as copies:
         files = _Files(store, cluster, copies)
         of_window = (COVERAGE, GENERATION_GAPS)
         tables = {

@@ -6,7 +6,6 @@ GX evaluates each expectation on a frame of the table; DuckDB answers the querie
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache, partial
@@ -45,6 +44,7 @@ from kafka_hindsight.shared.grouping import sized, split_by
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.duck_types import one_sentence, quoted_name, quoted_text
 from kafka_hindsight.sql.predicates import ROW, tables_in_sql
+from kafka_hindsight.start.temporary_folders import temporary_folder
 
 Results = Mapping[str, ExpectationValidationResult]
 
@@ -109,7 +109,7 @@ def validate(tables: Tables, views: Tables, window: Mapping[str, Any], own: Suit
     """
     of_window = {**window, "clusters": [window["cluster"]]}
     verdicts = list[Verdict]()
-    with _sql(tables, views, window) as connection, tempfile.TemporaryDirectory() as docs:
+    with _sql(tables, views, window) as connection, temporary_folder() as docs:
         checked = [_Checked(name, connection) for name in tables]
         is_sound = all(t.has_its_columns for t in checked if BY_NAME[t.name] not in LANDED)
         check = _Check(docs, cache(partial(_answer, connection)), of_window)
@@ -161,7 +161,7 @@ def _sql(tables: Tables, views: Tables, window: Mapping[str, Any]) -> Iterator[d
     """These tables in SQL while the block runs. What takes much memory goes to the disk."""
     by_name = {BY_NAME[name].name: rows for name, rows in tables.items()}
     of_window = {"published_window": pa.Table.from_pylist([{**window}])}
-    with tempfile.TemporaryDirectory() as spilled, tables_in_sql({**views, **by_name, **of_window}) as connection:
+    with temporary_folder() as spilled, tables_in_sql({**views, **by_name, **of_window}) as connection:
         connection.execute(f"SET temp_directory = {quoted_text(spilled)}")
         connection.execute(f"SET memory_limit = '{_MEMORY}'")
         yield connection

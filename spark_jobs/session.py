@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from kafka_hindsight.settings.home import HOME, PACKAGE
 from kafka_hindsight.start import launch
+from kafka_hindsight.start.temporary_folders import temporary_folder
 
 _ARCHIVE = "kafka_hindsight"
 """The archive of our own code, which executors import."""
@@ -87,7 +88,7 @@ def _ship(spark: SparkSession) -> None:
     context = spark.sparkContext
     if context.applicationId in _SHIPPED:
         return
-    _SHIPPED[context.applicationId] = folder_of_archive = TemporaryDirectory(prefix="hindsight-code-")
+    _SHIPPED[context.applicationId] = folder_of_archive = temporary_folder()
     packed = Path(folder_of_archive.name, f"{_ARCHIVE}.zip")
     with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
         for folder in (PACKAGE, HOME / "spark_jobs"):

@@ -39,7 +39,7 @@ def watch() -> None:
 def end_if_alone() -> None:
     """End this process, as a kill would end it, if the one that waits for it has ended."""
     process = _waiting_process()
-    if process is not None and not _is_alive(process):
+    if process is not None and not is_alive(process):
         print("The process that waited for this step has ended: the step ends too.", file=sys.stderr, flush=True)
         os._exit(FAULT)
 
@@ -56,7 +56,8 @@ def _waiting_process() -> int | None:
     return int(process) if process.isdigit() and machine == socket.gethostname() else None
 
 
-def _is_alive(process: int) -> bool:
+def is_alive(process: int) -> bool:
+    """Whether a process of this machine has not ended."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import stat
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -18,6 +16,7 @@ from kafka_hindsight.settings.config import is_dated, is_uri
 from kafka_hindsight.settings.home import HOME, IS_INSTALLED, PACKAGE
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.start import python_child
+from kafka_hindsight.start.temporary_folders import private_folder
 
 RUN = HOME / "spark_jobs" / "spark_run.py"
 """The program that runs a step by Spark's workers."""
@@ -256,7 +255,7 @@ def properties_file(settings: Mapping[str, str]) -> Path:
     Raises:
         BadInput: The folder belongs to another user.
     """
-    folder = _private_folder()
+    folder = private_folder()
     for unused in folder.glob("spark-*.conf*"):
         with suppress(FileNotFoundError):
             if unused.stat().st_mtime < time.time() - _DAY:
@@ -267,23 +266,6 @@ def properties_file(settings: Mapping[str, str]) -> Path:
     with open(os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as output:
         output.write(text)
     return partial.replace(file)
-
-
-def _private_folder() -> Path:
-    """The folder for this user alone, created if missing. Raises: BadInput if another user created it before."""
-    folder = Path(tempfile.gettempdir()) / f"hindsight-{os.getuid()}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        info = folder.lstat()
-        is_ours = stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not stat.S_IMODE(info.st_mode) & 0o077
-    except OSError:
-        is_ours = False
-    if not is_ours:
-        raise BadInput(
-            f"{folder} is not a folder of this user alone. Needed: one with mode 0700, for settings that no other user"
-            " may read. Remove it, or set TMPDIR."
-        )
-    return folder
 
 
 def _escaped(value: str) -> str:

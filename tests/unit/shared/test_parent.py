@@ -33,10 +33,10 @@ def test_step_ends_after_a_kill_of_the_process_that_waits_for_it() -> None:
     child = int(waiting.stdout.readline())
     waiting.kill()
     until = time.monotonic() + 60
-    while parent._is_alive(child) and time.monotonic() < until:
+    while parent.is_alive(child) and time.monotonic() < until:
         time.sleep(0.1)
     waiting.wait()
-    assert not parent._is_alive(child)
+    assert not parent.is_alive(child)
 
 
 def dead_process() -> int:
@@ -64,7 +64,7 @@ def test_process_whose_parent_is_gone_ends_before_it_commits(
 def test_process_that_was_not_asked_for_its_end_counts_as_gone() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     until = time.monotonic() + 60
-    while parent._is_alive(process.pid) and time.monotonic() < until:
+    while parent.is_alive(process.pid) and time.monotonic() < until:
         time.sleep(0.05)
-    assert not parent._is_alive(process.pid)
+    assert not parent.is_alive(process.pid)
     process.wait()
