@@ -24,6 +24,8 @@ PLAIN = {
     "kafka_hindsight.shared.held_locks",
     "kafka_hindsight.start.java",
     "kafka_hindsight.start.launch",
+    "kafka_hindsight.start.python_child",
+    "kafka_hindsight.start.temporary_folders",
     "kafka_hindsight.lake.results",
     "kafka_hindsight.shared.words",
     "kafka_hindsight.shared.progress",
