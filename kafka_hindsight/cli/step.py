@@ -17,7 +17,7 @@ from kafka_hindsight.audit.follow import Screen, clean_environment, command_alon
 from kafka_hindsight.audit.inputs import audit_settings
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, PUBLISH, REPORT, Step
 from kafka_hindsight.cli.audit import AsSummary, with_inputs, with_summary
-from kafka_hindsight.lake.landing import read_text
+from kafka_hindsight.lake.landing import read_json
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.settings.home import RUNS
 from kafka_hindsight.settings.models import Settings
@@ -59,6 +59,7 @@ def settings_of_step(
 
     Raises:
         BadInput: Every problem, at once; or no run of the lake has finished its ingest.
+        Damaged: The file that names the newest run has other bytes than were written.
     """
     settings = audit_settings(environment, options)
     if run_id is None and step is not INGEST:
@@ -67,13 +68,13 @@ def settings_of_step(
 
 
 def _newest_run(lake: str, step: Step) -> str:
-    try:
-        return str(json.loads(read_text(f"{lake}/runs/{NEWEST_RUN}"))["run_id"])
-    except FileNotFoundError:
+    newest = read_json(f"{lake}/runs/{NEWEST_RUN}")
+    if newest is None:
         raise BadInput(
             f"The lake {masked(lake)} has no run with a finished ingest. Needed: one, before {step.name}. "
             "Run `hindsight ingest` on that lake first, or name a run with --run-id."
-        ) from None
+        )
+    return str(newest["run_id"])
 
 
 def run(steps: Sequence[Step], settings: Settings) -> int:
@@ -93,7 +94,7 @@ def run_one(step: Step, settings: Settings) -> int:
         follow(process, progress_file, screen)
     code = screen.verdict(log)
     if code == DONE:
-        ingested = json.loads(read_text(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json"))
+        ingested = read_json(f"{settings.lake}/runs/{settings.run_id}/{INGEST.name}.json")
         print(account(ingested, time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)), flush=True)
     return code
 

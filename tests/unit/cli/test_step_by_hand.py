@@ -13,6 +13,7 @@ from kafka_hindsight.audit import follow
 from kafka_hindsight.catalog.steps import BY_NAME, PUBLISH, REBUILD
 from kafka_hindsight.cli import main as cli
 from kafka_hindsight.cli import step
+from kafka_hindsight.lake.landing import write_json
 from kafka_hindsight.shared.exits import BadInput
 
 SUBMIT = f"""#!{sys.executable}
@@ -100,6 +101,18 @@ def test_later_step_without_an_ingest_is_refused(later: Any, spark: Path, capsys
     assert by_hand(later.name) == 2
     assert f"has no run with a finished ingest. Needed: one, before {later.name}." in capsys.readouterr().err
     assert not Path(f"{spark}.arguments").exists(), "Spark was not started"
+
+
+def test_later_step_continues_no_run_that_a_damaged_file_names(
+    spark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A flipped bit may name another run of the lake."""
+    newest = tmp_path / "lake" / "runs" / "newest.json"
+    write_json(str(newest), {"run_id": "night-1"})
+    newest.write_text(newest.read_text().replace("night-1", "night-0"))
+    assert by_hand("publish") == 2
+    assert "newest.json has other bytes than were written" in capsys.readouterr().err
+    assert not Path(f"{spark}.arguments").exists(), "no step was started"
 
 
 @pytest.mark.parametrize("code", [1, 2, 42])
