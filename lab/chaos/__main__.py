@@ -20,19 +20,20 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.settings.home import HOME
-from lab.chaos import disks, executors, flips, inputs, locks, stores
+from lab.chaos import cluster_kills, disks, flips, inputs, killed_holders, locks, store_kills, stores
 from lab.chaos.kills import KillCount, kills
 from lab.chaos.lakes import contents
-from lab.chaos.night import HALF, LAST, LATE, cut_night
+from lab.chaos.night import HALF, LAST, LATE, Planned, cut_night
 from lab.chaos.worker import Worker
 
 _RECORDS = HOME / "tests" / "excerpts" / "group_records.jsonl"
-_PARTS = ("kills", "disks", "inputs", "stores", "executors", "flips", "locks")
+_PARTS = ("kills", "disks", "inputs", "stores", "store-kills", "cluster-kills", "flips", "holders", "locks")
 _NIGHT = ("ingest", "rebuild", "validate", "publish", "report")
 _FIRST, _SECOND, _THIRD = "first night", "more logs", "late logs"
 _STEPS = (
@@ -46,26 +47,15 @@ _KEEP, _MONTHS_LATER = "bronze=90,silver=90,gold=90", "2027-03-01T00:00:00+00:00
 """So late that maintenance removes rows of the night."""
 
 
-class Planned(NamedTuple):
-    """A step of a night, and the settings that it runs with."""
-
-    night: str
-    step: str
-    settings: dict[str, Any]
-
-    @property
-    def what(self) -> str:
-        """How `--steps` names it."""
-        return f"{self.step}, {self.night}"
-
-
 def main() -> int:
     """Run what is asked for, and print a table of it as Markdown."""
     parser = argparse.ArgumentParser(prog="python -m lab.chaos", description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=25, help="moments of each step at which it is killed")
     parser.add_argument("--real", type=int, default=1, help="how many of them are a kill -9 of all its processes")
+    parser.add_argument("--store-kills", type=int, default=2, help="how often each step is killed on an object store")
     parser.add_argument("--lines", type=int, default=100_000, help="how many lines are mutated")
     parser.add_argument("--flips", type=int, default=60, help="how many bits of a lake are flipped")
+    parser.add_argument("--holders", type=int, default=10, help="how many holders of a lock are killed, here and there")
     schedules = "how often two runs meet on an object store with faults at the lock: small ones, and whole nights"
     parser.add_argument("--schedules", type=int, nargs=2, default=(25, 5), metavar=("SMALL", "WHOLE"), help=schedules)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
@@ -110,15 +100,22 @@ def _outcomes(options: argparse.Namespace, folder: Path) -> Iterator[KillCount]:
             yield stores.slow(
                 drawn(options.seed, "stores"), folder, _settings(half, _FIRST, options.engine), _NIGHT, steps
             )
-        if "executors" in options.parts:
-            yield executors.killed(drawn(options.seed, "executors"), folder, _settings(half, _FIRST, "spark"), _NIGHT)
+        draw, plan = partial(drawn, options.seed), _plan(options.engine, half, whole, late)
+        if "store-kills" in options.parts:
+            yield from store_kills.kills_on_store(
+                draw, folder / "store-kills", _short(options, plan), options.store_kills
+            )
+        if "cluster-kills" in options.parts:
+            yield from cluster_kills.kills_by_cluster(draw, folder / "cluster-kills", _short(options, plan))
+        if "holders" in options.parts:
+            yield from killed_holders.killed_holders(draw("holders"), folder / "holders", options.holders)
         if "locks" in options.parts:
             rng, settings = drawn(options.seed, "locks"), _settings(half, _FIRST, options.engine)
             yield from locks.locks(rng, folder, settings, *options.schedules)
         if "flips" in options.parts:
             yield from _flips(options, worker, folder, [_settings(n, _FIRST, options.engine) for n in (half, whole)])
         if {"kills", "disks"} & {*options.parts}:
-            yield from _steps(options, worker, other, folder, _plan(options.engine, half, whole, late))
+            yield from _steps(options, worker, other, folder, plan)
 
 
 def _flips(
@@ -194,6 +191,13 @@ def _plan(engine: str, half: Path, whole: Path, late: Path) -> list[Planned]:
     return [
         Planned(night, step, {**of_nights[night], **(later if step == "maintain" else {})}) for night, step in _STEPS
     ]
+
+
+def _short(options: argparse.Namespace, plan: list[Planned]) -> list[Planned]:
+    """The steps up to the last one that is asked for, without the night with more logs: kills are dear there."""
+    steps = [p for p in plan if p.night != _SECOND]
+    last = max(n for n, p in enumerate(steps) if not options.steps or {p.step, p.what} & {*options.steps})
+    return steps[: last + 1]
 
 
 def _settings(night: Path, name: str, engine: str) -> dict[str, Any]:

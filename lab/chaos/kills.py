@@ -65,7 +65,7 @@ def kills(
     places = [*moments, *_killed(killed, rng, began, step, settings, real, changes)]
     looks = [look_at(place) for place in places]
     for place, look, sentences in zip(places, looks, _retried([worker, killed], step, settings, places), strict=True):
-        _judge(outcome, place, sentences, look, (before, after), hashes)
+        judge(outcome, place, sentences, look, (before, after), hashes)
         shutil.rmtree(place)
     shutil.rmtree(began)
     return outcome
@@ -93,15 +93,26 @@ def _retried(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _judge(
+def judge(
     outcome: KillCount,
-    place: Path,
+    place: Path | str,
     sentences: list[str],
     look: LakeLook,
     whole: tuple[Hashes, Hashes],
     hashes: Hashes,
 ) -> None:
+    """Count an attempt.
+
+    Args:
+        outcome: What is added to.
+        place: The lake after the retry.
+        sentences: Why the retry failed; empty if it did not.
+        look: What readers saw between the kill and the retry.
+        whole: What they may see: all of the night before, or all of the night after.
+        hashes: The tables that an undisturbed run leaves.
+    """
     outcome.attempts += 1
+    name = str(place).rpartition("/")[2]
     hashes_now = {} if sentences else contents(place)
     is_equal = hashes_now == hashes and shows_newest(place)
     is_whole = look.gold in whole and not look.unread
@@ -111,10 +122,10 @@ def _judge(
     so_far = f"{outcome.attempts} tried, {outcome.equal} equal, {outcome.whole} whole, {outcome.reported} said so"
     print(f"  {outcome.what}: {so_far}", file=sys.stderr, flush=True)
     if not is_equal:
-        outcome.note(f"{place.name}: {sentences or f'other rows in {others(hashes_now, hashes)}'}")
+        outcome.note(f"{name}: {sentences or f'other rows in {others(hashes_now, hashes)}'}")
     if not is_whole:
         mixed = [n for n, h in look.gold.items() if h not in (whole[0][n], whole[1][n])]
-        outcome.note(f"{place.name}: readers saw a mix ({mixed or 'of old and new tables'}); {look.unread}")
+        outcome.note(f"{name}: readers saw a mix ({mixed or 'of old and new tables'}); {look.unread}")
 
 
 def _stop_often(

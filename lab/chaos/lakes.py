@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.quality import PUBLICATIONS
-from kafka_hindsight.lake.publication import TOGETHER, lists, newest_versions
+from kafka_hindsight.lake.publication import TOGETHER, newest_versions, visible_versions
 from kafka_hindsight.sql.alert_rows import read_alert_rows
 from kafka_hindsight.sql.duck_types import view_name
 from kafka_hindsight.sql.lake_views import open_views
@@ -52,7 +52,7 @@ class LakeLook(NamedTuple):
     unread: tuple[str, ...]
 
 
-def look_at(lake: Path) -> LakeLook:
+def look_at(lake: Path | str) -> LakeLook:
     """Open a lake as the prompt and the alerts do. A lake without tables has no rows."""
     errors = io.StringIO()
     gold = {t.full_name: _hash(t, []) for t in GOLD}
@@ -67,9 +67,10 @@ def look_at(lake: Path) -> LakeLook:
     return LakeLook(gold, errors.getvalue().splitlines(), rows.unread)
 
 
-def shows_newest(lake: Path) -> bool:
+def shows_newest(lake: Path | str) -> bool:
     """Whether readers see the newest version of each table that is published together."""
-    return lists(str(lake), newest_versions(str(lake), *TOGETHER))
+    newest = newest_versions(str(lake), *TOGETHER)
+    return visible_versions(str(lake), newest) == newest
 
 
 def _hash(table: Table, rows: list[dict[str, Any]]) -> str:

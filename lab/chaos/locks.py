@@ -8,6 +8,7 @@ while. Holders of locks count as dead after four seconds in place of sixty, and 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -38,7 +39,7 @@ from lab.chaos.lakes import contents, others
 from lab.chaos.stores import BUCKET, CHUNK, ENDPOINT, proxy, store
 from lab.chaos.worker import DEAD_AFTER, Worker, hasten_locks
 
-_DEAD_AFTER_S, _STANDS_STILL_S = 4.0, 5.0
+DEAD_AFTER_S, _STANDS_STILL_S = 4.0, 5.0
 _AT_LOCK, _ELSEWHERE, _IN_WHOLE = 0.1, 0.01, 0.001
 """The share of requests that meet a fault: at a lock, elsewhere, and elsewhere in a whole night of thousands."""
 _LATE_S = (0.5, 3.0)
@@ -138,7 +139,7 @@ def _small(rng: random.Random, port: int, lake: str, outcome: KillCount) -> bool
         while sum(run.is_done() for run in runs) < len(runs):
             disturber.look([run.suspend for run in runs])
             time.sleep(0.2)
-    problems = list(_problems(Store(lake), clusters))
+    problems = list(problems_of(Store(lake), dict(zip(_RUNS, clusters, strict=True))))
     faults = {
         name: sum(w.faults.get(name, 0) for w, _ in ways) for name in ("lost requests", "lost answers", "late answers")
     }
@@ -149,18 +150,23 @@ def _small(rng: random.Random, port: int, lake: str, outcome: KillCount) -> bool
     return not problems
 
 
-def _problems(lake: Store, clusters: Sequence[str]) -> Iterator[str]:
-    """What shows that a row was lost or doubled, or that two runs of a cluster wrote by turns."""
+def problems_of(lake: Store, clusters: Mapping[str, str]) -> Iterator[str]:
+    """What shows that a row of small runs was lost or doubled, or that two runs of a cluster wrote by turns.
+
+    Args:
+        lake: The lake.
+        clusters: The cluster of each run.
+    """
     rows = [
         row
         for table in _TABLES
         for row in lake.read(table, columns=("cluster", "run_id", _number_of(table))).to_pylist()
     ]
-    for cluster in {*clusters}:
+    for cluster in {*clusters.values()}:
         own = sorted(
             (next(v for k, v in r.items() if k in _NUMBERS), r["run_id"]) for r in rows if r["cluster"] == cluster
         )
-        runs = [name for name, c in zip(_RUNS, clusters, strict=True) if c == cluster]
+        runs = [name for name, c in clusters.items() if c == cluster]
         if [number for number, _ in own] != [*range(_WRITES * len(runs))]:
             yield f"{cluster} has the numbers {own}"
         takes = [take for _, take in own]
@@ -172,23 +178,28 @@ def _number_of(table: Table) -> str:
     return next(name for name in table.column_names if name in _NUMBERS)
 
 
+def small_run(lake: str, cluster: str, name: str, start: int, address: str | None = None) -> subprocess.Popen[str]:
+    """Start a small run. It prints a line of JSON when it has a lock. `address`: where it finds the store."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "lab.chaos.locks", lake, cluster, name, str(start)],
+        env={**os.environ, "PYTHONPATH": str(HOME), **({ENDPOINT: address} if address else {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
 class _SmallRun:
     """A small run, started again where it ends without having written all."""
 
     def __init__(self, lake: str, cluster: str, name: str, address: str) -> None:
-        self._command = [sys.executable, "-m", "lab.chaos.locks", lake, cluster, name]
-        self._environment = {**os.environ, ENDPOINT: address, "PYTHONPATH": str(HOME)}
+        self._start_one = partial(small_run, lake, cluster, name, address=address)
         self.starts, self._still_until = 0, 0.0
         self._start()
 
     def _start(self) -> None:
         self.starts += 1
-        self._process = subprocess.Popen(
-            [*self._command, str(self.starts)],
-            env=self._environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        self._process = self._start_one(self.starts)
 
     def suspend(self) -> None:
         """Let it stand still for longer than a holder may."""
@@ -204,7 +215,7 @@ class _SmallRun:
         code = self._process.poll()
         if code:
             if self.starts >= _TRIES:
-                raise RuntimeError(f"{self._command} was started {self.starts} times and never ended well.")
+                raise RuntimeError(f"{self._process.args} was started {self.starts} times and never ended well.")
             self._start()
         return code == 0
 
@@ -256,7 +267,7 @@ def _whole(
     with _ways(rng, port, _IN_WHOLE) as ways, ExitStack() as open_workers:
         workers = [
             open_workers.enter_context(
-                closing(Worker(folder / name, also={ENDPOINT: a, DEAD_AFTER: str(_DEAD_AFTER_S)}))
+                closing(Worker(folder / name, also={ENDPOINT: a, DEAD_AFTER: str(DEAD_AFTER_S)}))
             )
             for name, (_, a) in zip(_RUNS, ways, strict=True)
         ]
@@ -294,11 +305,16 @@ def _suspend(worker: Worker) -> None:
 
 
 def main(lake: str, cluster: str, run: str, start: str) -> None:
-    """Take the cluster, write the rows that are missing, and publish. Each row has the number of rows before it."""
-    hasten_locks(_DEAD_AFTER_S)
+    """Take the cluster, write the rows that are missing, and publish. Each row has the number of rows before it.
+
+    The seconds that each lock was waited for are printed.
+    """
+    hasten_locks(DEAD_AFTER_S)
     lake_tables = Store(lake)
     lake_tables.create(*_TABLES)
+    began = time.monotonic()
     with hold_cluster(lake, cluster, run):
+        _print_wait("cluster", began)
         take = f"{run}-{start}"
         while True:
             rows = [r for t in _TABLES for r in lake_tables.read(t, columns=("cluster", "run_id")).to_pylist()]
@@ -308,8 +324,14 @@ def main(lake: str, cluster: str, run: str, start: str) -> None:
                 break
             table = _TABLES[len(own) % 2]
             lake_tables.append(table, pa.Table.from_pylist([_row(table, cluster, take, len(own))], arrow_schema(table)))
+        began = time.monotonic()
         with hold_publication(lake, run):
+            _print_wait("publication", began)
             list_newest(lake)
+
+
+def _print_wait(lock: str, began: float) -> None:
+    print(json.dumps({lock: round(time.monotonic() - began, 2)}), flush=True)
 
 
 def _row(table: Table, cluster: str, take: str, number: int) -> dict[str, Any]:

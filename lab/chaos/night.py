@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any, NamedTuple
 
 _AT = re.compile(rb"\[\d{4}-\d\d-\d\d (\d\d:\d\d:\d\d)")
 
 FIRST, HALF, LAST, LATE = b"01:41:30", b"01:45:30", b"01:49:00", b"01:51:00"
 """Rebalances, failovers and an outage lie in these minutes of the recorded night."""
+
+
+class Planned(NamedTuple):
+    """A step of a night, and the settings that it runs with."""
+
+    night: str
+    step: str
+    settings: dict[str, Any]
+
+    @property
+    def what(self) -> str:
+        """How `--steps` names it."""
+        return f"{self.step}, {self.night}"
 
 
 def cut_night(sample: Path, folder: Path, last: bytes) -> Path:

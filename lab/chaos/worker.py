@@ -89,8 +89,19 @@ class Worker:
 
     def kill(self) -> None:
         """End all its processes as a kill -9 does."""
-        os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        process = self._process  # `run`, in another thread, starts the next one as soon as this one has ended
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def start_again(self) -> None:
+        """End all its processes, and start it once more."""
+        self.kill()
+        self._start()
+
+    @property
+    def process_id(self) -> int:
+        """The process that runs steps. It leads the group of all that it starts."""
+        return self._process.pid
 
     def close(self) -> None:
         """End it for good: a step that another thread waits for counts as killed."""
