@@ -70,6 +70,6 @@ def _waits(run: subprocess.Popen[str]) -> Waits:
     """Wait until a run has ended well. Raises: RuntimeError if it has not."""
     lines, _ = run.communicate()
     if run.returncode:
-        raise RuntimeError(f"A small run ended with {run.returncode}: {run.args}")
+        raise RuntimeError(f"A small run ended with {run.returncode}: {run.args!r}")
     waits = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
     return Waits(**{name: seconds for wait in waits for name, seconds in wait.items()})

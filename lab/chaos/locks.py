@@ -215,7 +215,7 @@ class _SmallRun:
         code = self._process.poll()
         if code:
             if self.starts >= _TRIES:
-                raise RuntimeError(f"{self._process.args} was started {self.starts} times and never ended well.")
+                raise RuntimeError(f"{self._process.args!r} was started {self.starts} times and never ended well.")
             self._start()
         return code == 0
 
