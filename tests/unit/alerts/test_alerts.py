@@ -450,6 +450,12 @@ def test_irregular_log_is_not_reported_missing() -> None:
     assert log_alerts(*former, coverage_row("1/server.log", 0), coverage_row("app.log", -2, lines_in=0)) == []
 
 
+def test_log_is_missing_by_the_nights_of_eight_days() -> None:
+    last, now = coverage_row("app.log", -1), coverage_row("1/server.log", 0)
+    assert log_alerts(coverage_row("app.log", -8), last, now) == [("log_missing", "app.log")]
+    assert log_alerts(coverage_row("app.log", -9), last, now) == []
+
+
 def test_log_silent_early_is_reported_unless_usual() -> None:
     early = {"last_at": NIGHT + timedelta(hours=12)}
     busy = [coverage_row("1/server.log", n) for n in (-2, -1)]
