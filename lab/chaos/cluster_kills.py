@@ -33,19 +33,23 @@ _LEAST_S = 0.2
 
 
 def kills_by_cluster(
-    draw: Callable[[str], random.Random], folder: Path, plan: Sequence[Planned]
+    draw: Callable[[str], random.Random], folder: Path, plan: Sequence[tuple[Planned, bool]]
 ) -> Iterator[KillCount]:
-    """Run a plan by a cluster, and beside it in one process; kill each process of each step once.
+    """Run a plan by a cluster, and beside it in one process; kill each process of steps once.
 
-    A step that does not survive it runs again. Then the tables are those of one process.
+    A step that does not survive it runs again. Then the tables are those of one process. The plan names with each step
+    whether it is killed.
     """
     beside, lake = folder / "beside", folder / "by-cluster"
     lake.mkdir(parents=True)
     with cluster(folder / "cluster", _WORKERS) as master:
         also = {"HINDSIGHT_SPARK_CONF": f"spark.master={master}"}
         with closing(Worker(folder / "driver", also=also)) as driver, closing(Worker(folder / "alone")) as alone:
-            for planned in plan:
+            for planned, is_disturbed in plan:
                 alone.do(planned.step, {**planned.settings, "lake": str(beside), "engine": "local"})
+                if not is_disturbed:
+                    driver.do(planned.step, {**planned.settings, "lake": str(lake), "engine": "spark"})
+                    continue
                 rng = draw(f"kills by a cluster of {planned.what}")
                 yield _kills(driver, rng, folder, lake, planned, contents(beside))
 

@@ -67,11 +67,11 @@ class Writes:
 
 
 def kills_on_store(
-    draw: Callable[[str], random.Random], folder: Path, plan: Sequence[Planned], count: int
+    draw: Callable[[str], random.Random], folder: Path, plan: Sequence[tuple[Planned, bool]], count: int
 ) -> Iterator[KillCount]:
-    """Run a plan into a lake in a store, and beside it into one on disk; kill each step `count` times.
+    """Run a plan into a lake in a store, and beside it into one on disk; kill steps `count` times.
 
-    Then it runs again. The tables are those on disk.
+    Then they run again. The tables are those on disk. The plan names with each step whether it is killed.
     """
     beside, lake = folder / "beside", f"s3a://{BUCKET}/killed"
     folder.mkdir(parents=True)
@@ -81,8 +81,11 @@ def kills_on_store(
         also = {ENDPOINT: counted, DEAD_AFTER: str(_DEAD_AFTER_S)}
         with closing(Worker(folder / "far", also=also)) as worker, closing(Worker(folder / "alone")) as alone:
             workers.append(worker)
-            for planned in plan:
+            for planned, is_disturbed in plan:
                 alone.do(planned.step, {**planned.settings, "lake": str(beside)})
+                if not is_disturbed:
+                    worker.do(planned.step, {**planned.settings, "lake": lake})
+                    continue
                 rng = draw(f"kills on a store of {planned.what}")
                 yield _kills(worker, writes, rng, lake, planned, contents(beside), count)
 
