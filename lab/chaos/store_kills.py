@@ -126,8 +126,9 @@ def _kills(
 
 
 def _copy(lake: str, to: str) -> str:
+    """Copy a lake within the bucket. What is empty there stands for a folder."""
     bucket, prefix = S3Store(BUCKET), _key(lake)
-    names = [entry["path"] for batch in obstore.list(bucket, prefix=prefix) for entry in batch]
+    names = [entry["path"] for batch in obstore.list(bucket, prefix=prefix) for entry in batch if entry["size"]]
     at_once(*(partial(obstore.copy, bucket, name, _key(to) + name.removeprefix(prefix)) for name in names))
     return to
 
