@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.gold import TABLES as GOLD
 from kafka_hindsight.catalog.quality import PUBLICATIONS
-from kafka_hindsight.lake.publication import TOGETHER, newest_versions, visible_versions
+from kafka_hindsight.lake.publication import TOGETHER, half_published, newest_versions
 from kafka_hindsight.sql.alert_rows import read_alert_rows
 from kafka_hindsight.sql.duck_types import view_name
 from kafka_hindsight.sql.lake_views import open_views
@@ -68,9 +68,11 @@ def look_at(lake: Path | str) -> LakeLook:
 
 
 def shows_newest(lake: Path | str) -> bool:
-    """Whether readers see the newest version of each table that is published together."""
-    newest = newest_versions(str(lake), *TOGETHER)
-    return visible_versions(str(lake), newest) == newest
+    """Whether readers see the newest rows of each table that is published together.
+
+    A lock that is taken over gives a table a newer version without other rows.
+    """
+    return not half_published(str(lake), newest_versions(str(lake), *TOGETHER))
 
 
 def _hash(table: Table, rows: list[dict[str, Any]]) -> str:
