@@ -21,7 +21,7 @@ def test_late_lines_of_a_command_change_their_window(tmp_path: Path, monkeypatch
     def deliver(lines: list[str]) -> None:
         old = printed.read_text().splitlines() if printed.exists() else []
         new = [f"{line[1:11]}T{line[12:20]}.{line[21:24]}Z {line}" for line in lines]
-        printed.write_text("".join(f"{line}\n" for line in sorted([*old, *new])))
+        printed.write_text("".join(f"{line}\n" for line in sorted([*old, *new], key=lambda line: line[:24])))
 
     command = ["sh", "-c", RUNTIME, str(printed), "{since}"]
     lay(tmp_path, {"late.toml": f'kind = "command"\ncommands = {{"{LOG}" = {json.dumps(command)}}}'})

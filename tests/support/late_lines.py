@@ -19,7 +19,7 @@ NEXT = (NIGHT[1], BEGIN + timedelta(hours=7))
 LATE_FROM, LATE_TO = "01:41:43", "01:41:57"
 """The lines of the group mobile-sub-3 until its third generation, which a shipper delivers later."""
 
-GENERATIONS = ("group_id", "generation", "cause", "confidence", "started_at", "ended_at")
+GENERATIONS = ("group_id", "to_generation", "cause", "confidence", "started_at", "ended_at")
 
 Deliver = Callable[[list[str]], None]
 """Lets lines arrive behind those that came before."""
@@ -30,11 +30,11 @@ class LateNight:
 
     def __init__(self, folder: Path) -> None:
         text = (unpack_night(folder / "night") / "logs" / LOG).read_text()
-        lines = [
+        self.lines = [
             line for line in text.splitlines() if "[GroupCoordinator" in line and "01:41:20" <= line[12:20] < "01:42:30"
         ]
-        self.late = [line for line in lines if LATE_FROM <= line[12:20] < LATE_TO]
-        self.in_time = [line for line in lines if line not in self.late]
+        self.late = [line for line in self.lines if LATE_FROM <= line[12:20] < LATE_TO]
+        self.in_time = [line for line in self.lines if line not in self.late]
         self.following = [resigned(9, "03:00:00,000", 2).rstrip("\n")]
 
     def play(self, root: Path, logs: Path | str, deliver: Deliver) -> None:
@@ -57,7 +57,7 @@ class LateNight:
         )
         in_order = whole / "logs" / LOG
         in_order.parent.mkdir(parents=True)
-        in_order.write_text("".join(f"{line}\n" for line in sorted([*self.in_time, *self.late])))
+        in_order.write_text("".join(f"{line}\n" for line in self.lines))
         _audit(whole / "lake", whole / "logs", "whole", NIGHT, BEGIN + timedelta(hours=2, minutes=30))
         assert _rebalances(lake) == _rebalances(whole / "lake")
         assert {1, 2, 3} <= {generation for group, generation, *_ in _rebalances(lake) if group == "mobile-sub-3"}
