@@ -33,9 +33,10 @@ class LateNight:
         self.lines = [
             line for line in text.splitlines() if "[GroupCoordinator" in line and "01:41:20" <= line[12:20] < "01:42:30"
         ]
+        self.lines += [_each_minute(hour=1, minute=n) for n in range(43, 60)]
         self.late = [line for line in self.lines if LATE_FROM <= line[12:20] < LATE_TO]
         self.in_time = [line for line in self.lines if line not in self.late]
-        self.following = [resigned(9, "03:00:00,000", 2).rstrip("\n")]
+        self.following = [_each_minute(hour=2, minute=n) for n in range(60)]
 
     def play(self, root: Path, logs: Path | str, deliver: Deliver) -> None:
         """Audit the night, let the late lines come, audit the next window, and each window that it names again.
@@ -44,7 +45,7 @@ class LateNight:
         """
         lake, whole = root / "lake", root / "whole"
         deliver(self.in_time)
-        _audit(lake, logs, "night", NIGHT, BEGIN + timedelta(hours=2, minutes=30))
+        _audit(lake, logs, "night", NIGHT, BEGIN + timedelta(hours=2, minutes=10))
         assert "mobile-sub-3" not in {group for group, generation, *_ in _rebalances(lake) if generation < 4}
         deliver(self.late + self.following)
         summary = _audit(lake, logs, "next", NEXT, BEGIN + timedelta(hours=7, minutes=30))
@@ -57,12 +58,17 @@ class LateNight:
         )
         in_order = whole / "logs" / LOG
         in_order.parent.mkdir(parents=True)
-        in_order.write_text("".join(f"{line}\n" for line in self.lines))
-        _audit(whole / "lake", whole / "logs", "whole", NIGHT, BEGIN + timedelta(hours=2, minutes=30))
+        in_order.write_text("".join(f"{line}\n" for line in [*self.lines, *self.following]))
+        _audit(whole / "lake", whole / "logs", "whole", NIGHT, BEGIN + timedelta(hours=2, minutes=10))
         assert _rebalances(lake) == _rebalances(whole / "lake")
         assert {1, 2, 3} <= {generation for group, generation, *_ in _rebalances(lake) if group == "mobile-sub-3"}
         covered = [row for row in rows(lake, quality.COVERAGE.full_name) if row["window_from"] == NIGHT[0]]
         assert sum(row["lines_in"] for row in covered) == len(self.in_time) + len(self.late)
+
+
+def _each_minute(hour: int, minute: int) -> str:
+    """A line of the broker: its log has no gap in which a file could be missing."""
+    return resigned(9, f"{hour:02d}:{minute:02d}:00,000", 2).rstrip("\n")
 
 
 def _audit(lake: Path, logs: Path | str, run: str, window: tuple[datetime, datetime], at: datetime) -> dict[str, Any]:
