@@ -77,6 +77,9 @@ def test_differing_settings_of_concurrent_clients_are_finding() -> None:
             " max.poll.interval.ms 5 min (2 clients) and 15 min (1 client)",
         )
     ]
+    pair = member("a"), member("b", session_timeout_ms=60_000)
+    expected = [("settings_mixed", "warning", "session.timeout.ms 1 min (1 client) and 45 s (1 client)")]
+    assert findings_of(*pair) == findings_of(*pair[::-1]) == expected
     later = {"first_seen_at": AT + 2 * IN_A_WHILE, "last_seen_at": AT + 3 * IN_A_WHILE}
     assert findings_of(member("a"), member("a2", **other, **later)) == []
     assert findings_of(member("a"), member("b", session_timeout_ms=None, assignors=None)) == []
