@@ -17,7 +17,7 @@ from kafka_hindsight.lake.parts import Part
 from tests.support.rows import AT, values
 
 EVENTS = silver.EVENTS
-HOUR = timedelta(hours=1)
+HOUR, MS = timedelta(hours=1), timedelta(milliseconds=1)
 
 
 @pytest.mark.parametrize("after", [timedelta(0), timedelta(days=365 * 7000)])
@@ -37,6 +37,7 @@ def test_table_file_has_delta_statistics(tmp_path: Path, after: timedelta) -> No
         "nullCount": {"cluster": 0, "happened_at": 0},
     }
     assert Part(long, "happened_at", (AT + after, AT + after + HOUR)).is_all_of(file)
+    assert not Part(long, "happened_at", (AT + after + MS, AT + after + HOUR)).is_all_of(file)
 
 
 def in_files(at: Iterable[int | None], monkeypatch: pytest.MonkeyPatch, size: int = 1) -> list[dict[str, Any]]:
