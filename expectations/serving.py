@@ -13,6 +13,8 @@ from multiprocessing.connection import Connection
 from types import ModuleType
 from typing import Any
 
+from kafka_hindsight.shared.hidden_packages import hide
+
 
 class _Lazy(MetaPathFinder):
     """Finds the modules that GX imports for a few expectations. Each loads when one of its names is used."""
@@ -28,7 +30,7 @@ class _Lazy(MetaPathFinder):
 
 def load_validation() -> ModuleType:
     """Load Great Expectations without PySpark, scipy and altair, which take half as long again."""
-    sys.modules["pyspark"] = None  # type: ignore[assignment]
+    hide("pyspark")
     sys.meta_path.insert(0, _Lazy())
     from expectations import validation
 

@@ -6,7 +6,6 @@ import importlib
 import sys
 from collections.abc import Sequence
 from functools import partial
-from importlib.abc import MetaPathFinder
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +16,7 @@ from kafka_hindsight.cli.endings import exit_code_of
 from kafka_hindsight.cli.verbs import EPILOG, PURPOSE, VERBS
 from kafka_hindsight.shared import parent
 from kafka_hindsight.shared.exits import DONE
+from kafka_hindsight.shared.hidden_packages import hide
 
 READERS = frozenset({"explain", "fleet", "mcp", "metrics", "report", "sql", "tables"})
 """The verbs that only read a lake, without code of users."""
@@ -79,22 +79,10 @@ def _top(
     """Options before the verb."""
 
 
-class _NoPandas(MetaPathFinder):
-    """Hides pandas from DuckDB and pyarrow, which load it where it is: a sixth of a short answer, for nothing.
-
-    An entry of None in sys.modules would not do: compiled modules of pyarrow take it for pandas.
-    """
-
-    def find_spec(self, name: str, path: object, target: object = None) -> None:
-        """Find nothing but an error where pandas is looked for."""
-        if name == "pandas":
-            raise ModuleNotFoundError("pandas is hidden", name=name)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb. Exit codes: 0 done; 42 publication refused; 2 bad input or settings; else a fault."""
     if arguments is None and READERS.intersection(sys.argv[1:2]):  # the process is the verb's own
-        sys.meta_path.insert(0, _NoPandas())
+        hide("pandas")  # DuckDB and pyarrow load it where it is: a sixth of a short answer
     parent.watch()
     try:
         app(arguments, prog_name="hindsight")

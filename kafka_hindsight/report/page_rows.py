@@ -231,10 +231,13 @@ class PageRows:
                 LeaderReading and OneMoreLoss have, of validation results those of one run.
             run: The columns of PageRun.
         """
-        return cls(
-            {kind: _in_order(kind, tables.get(kind.TABLE.full_name, ())) for kind in READS},
-            PageRun.of(plain.harmless(run)),
-        )
+        rows = {kind: tables.get(kind.TABLE.full_name, ()) for kind in READS}
+        return cls.from_rows({kind: [kind.of(plain.harmless(row)) for row in own] for kind, own in rows.items()}, run)
+
+    @classmethod
+    def from_rows(cls, rows: Mapping[type[Row], Iterable[Row]], run: Mapping[str, Any]) -> PageRows:
+        """The same of rows of each of READS whose texts are harmless."""
+        return cls({kind: _in_order(kind, own) for kind, own in rows.items()}, PageRun.of(plain.harmless(run)))
 
     def of(self, kind: type[R]) -> Sequence[R]:
         """The rows of a class. Raises KeyError for one that is not in READS."""
@@ -507,11 +510,10 @@ class PageRows:
         return EvidenceLines(tuple(quotes), len(items) - len(quotes), label)
 
 
-def _in_order(kind: type[Row], rows: Iterable[Mapping[str, Any]]) -> Sequence[Row]:
+def _in_order(kind: type[Row], rows: Iterable[Row]) -> Sequence[Row]:
     """Rows in order of time; those of one instant by their subject, then by their key."""
     columns = [name for name in (kind.TABLE.time_column, *_SUBJECTS, *kind.TABLE.key) if name in kind.__slots__]
-    typed = [kind.of(plain.harmless(row)) for row in rows]
-    return sorted(typed, key=lambda row: [(value is not None, value) for value in map(row.__getattribute__, columns)])
+    return sorted(rows, key=lambda row: [(value is not None, value) for value in map(row.__getattribute__, columns)])
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,23 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Row)
 
 
-def rows_of(batches: Iterable[pa.RecordBatch], cls: type[R]) -> list[R]:
+Rewording = Callable[[str, str], str]
+"""What becomes of a text of a column: the text, the name of the column."""
+
+
+def rows_of(batches: Iterable[pa.RecordBatch], cls: type[R], reword: Rewording | None = None) -> list[R]:
     """The rows of batches, in order: the same rows as `Row.of` makes of the batches' dicts.
+
+    Args:
+        batches: The columns.
+        cls: The class of the rows.
+        reword: What becomes of each text; None: it stays as it is.
 
     Raises:
         TypeError: A column that is never null is missing.
         ValueError: A code is not known.
     """
-    return [row for batch in batches if len(batch) for row in _rows(batch.to_struct_array(), cls)]
+    return [row for batch in batches if len(batch) for row in _rows(batch.to_struct_array(), cls, reword)]
 
 
 def array_of(rows: Sequence[Row | None], kind: pa.StructType) -> pa.StructArray:
@@ -41,14 +50,14 @@ def array_of(rows: Sequence[Row | None], kind: pa.StructType) -> pa.StructArray:
     return pyarrow.StructArray.from_arrays(columns, fields=list(kind), mask=nulls)
 
 
-def _rows(structs: pa.StructArray, cls: Any) -> list[Any]:
+def _rows(structs: pa.StructArray, cls: Any, reword: Rewording | None) -> list[Any]:
     columns = {field.name: array for field, array in zip(structs.type, structs.flatten(), strict=True)}
     missing = sorted(_required(cls) - columns.keys())
     if missing:
         raise TypeError(f"A row of {cls.__name__} was found without {', '.join(missing)}, which is never null.")
     rows = list(map(object.__new__, repeat(cls, len(structs))))
     for name in cls.__slots__:
-        values = _typed(columns[name], cls.CODES.get(name), cls.STRUCTS.get(name)) if name in columns else repeat(None)
+        values = _typed(columns[name], name, cls, reword) if name in columns else repeat(None)
         deque(map(getattr(cls, name).__set__, rows, values), maxlen=0)  # calls them all
     return rows
 
@@ -58,38 +67,46 @@ def _required(cls: Any) -> frozenset[str]:
     return frozenset(f.name for f in fields(cls) if f.default is MISSING)
 
 
-def _typed(array: pa.Array, code: type[str] | None, struct: type[Row] | None) -> Iterable[Any]:
-    values = _values(array, struct)
+def _typed(array: pa.Array, name: str, cls: Any, reword: Rewording | None) -> Iterable[Any]:
+    code = cls.CODES.get(name)
+    new_text = None if code or reword is None else lambda text: reword(text, name)
+    values = _values(array, cls.STRUCTS.get(name), reword, new_text)
     return values if code is None else map(_once(code), values)
 
 
-def _values(array: pa.Array, struct: type[Row] | None) -> Any:
-    """The values of a column as Python objects."""
+def _values(
+    array: pa.Array, struct: type[Row] | None, reword: Rewording | None, new_text: Callable[[str], str] | None
+) -> Any:
+    """The values of a column as Python objects. `reword` changes the texts of its structs, `new_text` its own."""
     import pyarrow
     from pyarrow import types
 
     if array.null_count == len(array):
         return repeat(None, len(array))
     if types.is_list(array.type):
-        return _lists(array, struct)
+        return _lists(array, struct, reword, new_text)
     if types.is_struct(array.type) and struct is not None:
-        return _structs(array, struct)
+        return _structs(array, struct, reword)
     if types.is_timestamp(array.type):
         return map(_once(of_micros), array.cast(pyarrow.timestamp("us", array.type.tz)).view("int64").to_pylist())
     values = array.to_pylist()
     if not types.is_string(array.type):
         return values
+    if new_text:
+        return map(_once(new_text), values)
     one_of = dict(zip(values, values, strict=True))
     return map(one_of.__getitem__, values)
 
 
-def _lists(array: pa.Array, struct: type[Row] | None) -> list[list[Any] | None]:
-    flat = iter(_values(array.flatten(), struct))
+def _lists(
+    array: pa.Array, struct: type[Row] | None, reword: Rewording | None, new_text: Callable[[str], str] | None
+) -> list[list[Any] | None]:
+    flat = iter(_values(array.flatten(), struct, reword, new_text))
     return [None if n is None else list(islice(flat, n)) for n in array.value_lengths().to_pylist()]
 
 
-def _structs(array: pa.Array, struct: type[Row]) -> list[Row | None]:
-    rows = iter(_rows(array.drop_null(), struct))
+def _structs(array: pa.Array, struct: type[Row], reword: Rewording | None) -> list[Row | None]:
+    rows = iter(_rows(array.drop_null(), struct, reword))
     return [next(rows) if is_valid else None for is_valid in array.is_valid().to_pylist()]
 
 

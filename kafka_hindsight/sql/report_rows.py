@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.bronze import BROKER_SNAPSHOTS, OFFSET_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
@@ -23,11 +24,14 @@ from kafka_hindsight.catalog.gold import (
 )
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.quality import NIGHTS, PUBLICATIONS, UNPARSED_LINES, VALIDATION_RESULTS, WITHHELD_ROWS
+from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.silver import EVENTS
 from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
 from kafka_hindsight.report.page_rows import READS, PageRows
 from kafka_hindsight.report.risks import WORST_RISK
+from kafka_hindsight.shared import plain
+from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.duck_types import quoted_name, view_name
 
@@ -188,18 +192,17 @@ def page_rows(
         The rows, with a warning for each table that has more; and whether the cluster has no later window.
     """
     cluster, window = run["cluster"], Window(run["window_from"], run["window_to"])
-    tables: dict[str, list[RowValues]] = {}
+    rows: dict[type[Row], list[Row]] = {}
     warnings = [*run.get("warnings", ())]
-    for table in dict.fromkeys(kind.TABLE for kind in READS):
-        query, values = _query(table, cluster, window, run["run_id"], group)
-        rows = _rows(connection, f"{query} LIMIT {MOST_ROWS + 1}", values, reading(table.full_name))
-        tables[table.full_name] = rows[:MOST_ROWS]
-        if len(rows) > MOST_ROWS:
-            warnings.append(
-                f"{table.full_name} has more than {MOST_ROWS} rows. The page shows the first ones; the lake has all."
-            )
+    for kind in READS:
+        name = kind.TABLE.full_name
+        query, values = _query(kind.TABLE, cluster, window, run["run_id"], group)
+        table = _table(connection, f"{query} LIMIT {MOST_ROWS + 1}", values, reading(name))
+        rows[kind] = rows_of(table.slice(0, MOST_ROWS).combine_chunks().to_batches(), kind, plain.harmless)
+        if len(table) > MOST_ROWS:
+            warnings.append(f"{name} has more than {MOST_ROWS} rows. The page shows the first ones; the lake has all.")
     history, is_newest = nights_before(connection, cluster, window, reading)
-    return PageRows.from_tables(tables, {**run, "history": history, "warnings": warnings}), is_newest
+    return PageRows.from_rows(rows, {**run, "history": history, "warnings": warnings}), is_newest
 
 
 def nights_before(
@@ -263,6 +266,12 @@ def _query(table: Table, cluster: str, window: Window, run_id: str, group: str |
 def _rows(
     connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], reading: AbstractContextManager[object]
 ) -> list[RowValues]:
+    return list(_table(connection, query, values, reading).to_pylist())
+
+
+def _table(
+    connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], reading: AbstractContextManager[object]
+) -> pa.Table:
     with reading:
-        return list(connection.sql(query, params=values).to_arrow_table().to_pylist())
-    return []
+        return connection.sql(query, params=values).to_arrow_table()
+    return pa.table({})

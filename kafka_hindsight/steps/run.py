@@ -41,6 +41,7 @@ from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings, missing_inputs
 from kafka_hindsight.shared import parent, progress, timings
 from kafka_hindsight.shared.exits import DONE, FAULT, BadInput, exit_code, sentences_of
+from kafka_hindsight.shared.hidden_packages import hide
 from kafka_hindsight.start import launch
 from kafka_hindsight.steps import validator
 
@@ -204,4 +205,5 @@ def _body(step: Step) -> Body:
 
 
 if __name__ == "__main__":
+    hide("pandas")  # pyarrow loads it where it is
     sys.exit(main(sys.argv[1:], LocalWorkers()))

@@ -9,12 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from itertools import pairwise
 from operator import attrgetter
 from typing import overload
 
+from kafka_hindsight.catalog.row import row_dataclass
 from kafka_hindsight.catalog.rows import OffsetSnapshot, PartitionSnapshot, PartitionState
 from kafka_hindsight.shared.grouping import grouped
 
@@ -31,7 +32,7 @@ _WITNESSES = 3
 """The readings that prove a state: verdicts quote the first two, each confirmed by the one after it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@row_dataclass
 class ReadingWithCommits(PartitionSnapshot):
     """A partition in one reading, with what groups had committed of it by then."""
 

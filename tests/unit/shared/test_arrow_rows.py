@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from kafka_hindsight.catalog.codes import Outcome
-from kafka_hindsight.catalog.rows import Event, PartitionSnapshot, Rebalance
+from kafka_hindsight.catalog.rows import Event, Incident, PartitionSnapshot, Rebalance
 from kafka_hindsight.shared.arrow_rows import array_of, rows_of
+from kafka_hindsight.shared.plain import harmless
 
 AT = datetime(2026, 10, 1, 3, 0, 0, 123456, tzinfo=UTC)
 QUOTE = pa.struct(
@@ -61,6 +62,22 @@ def test_rows_survive_round_trip_through_arrow_batches(values: list[dict], cut: 
     rows = rows_of(parts, PartitionSnapshot)
     assert rows == [PartitionSnapshot.of(v) for v in values]
     assert array_of([*rows, None], KIND).to_pylist() == [*values, None]
+
+
+def test_reworded_rows_are_those_of_harmless_dicts() -> None:
+    odd = "a\u202eb\x1b[2J"
+    quote = {"line_id": "1", "source": odd, "happened_at": AT, "text": f"{odd}\nsecond line"}
+    row = {
+        "headline": odd,
+        "harm": "records_lost",
+        "evidence": [quote],
+        "group_ids": [odd, None, "c"],
+        "commands": None,
+    }
+    full = dict.fromkeys(Incident.__slots__) | row
+    batch = pa.RecordBatch.from_pylist([full, full])
+    assert rows_of([batch], Incident, harmless) == [Incident.of(harmless(full))] * 2
+    assert rows_of([batch], Incident)[0].headline == odd
 
 
 def test_codes_and_nested_rows_keep_their_classes() -> None:
