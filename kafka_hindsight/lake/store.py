@@ -35,7 +35,7 @@ from kafka_hindsight.lake.transactions import (
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput
-from kafka_hindsight.shared.grouping import sized
+from kafka_hindsight.shared.grouping import grouped, sized
 from kafka_hindsight.shared.windows import Window
 
 _AT_ONCE = 50_000
@@ -230,19 +230,23 @@ class Store:
     def put_in_order(self, table: Table) -> None:
         """Compact small files, and remove files that no version of the last week has (Delta's default).
 
-        Files of another program are written again, so that all have a checksum.
+        The small files of a month of a cluster become one, so that a window that is judged again writes a month anew at
+        most. Files of another program are written again, so that all have a checksum.
         """
-        small = [f for f in self.files(table) if f.size < SMALL or digest_in(f.path) is None]
-        if len(small) > 1 or any(digest_in(f.path) is None for f in small):
-            names = {file.path for file in small}
-            info = {"operationParameters": {delta_log.COMPACTS: str(len(small))}}
+        due = [file for files in _to_compact(table, self.files(table)) for file in files]
+        if due:
+            names = {file.path for file in due}
+            info = {"operationParameters": {delta_log.COMPACTS: str(len(due))}}
             compact = partial(self._compacted, table)
             self._change(table, lambda file: file.path in names, compact, info, is_change=False)
         self._from_newest(table, _vacuum)
 
-    def _compacted(self, table: Table, small: Sequence[DataFile]) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
-        rows = chain.from_iterable(read_file(self.path(table), file, None, table) for file in _in_order(small))
-        return write_files(self.path(table), table, rows), small
+    def _compacted(self, table: Table, due: Sequence[DataFile]) -> tuple[Sequence[DataFile], Sequence[DataFile]]:
+        files = list[DataFile]()
+        for of_month in _by_month(table, due):
+            rows = chain.from_iterable(read_file(self.path(table), file, None, table) for file in _in_order(of_month))
+            files += write_files(self.path(table), table, rows)
+        return files, due
 
     def path(self, table: Table) -> str:
         """Name the folder of a table."""
@@ -362,6 +366,22 @@ def _vacuum(delta: DeltaTable) -> None:
 def _near(part: Part | None) -> Callable[[DataFile], bool]:
     """Give the test of whether a file may have rows of a part."""
     return part.may_be_in if part else lambda file: True
+
+
+def _to_compact(table: Table, files: Iterable[DataFile]) -> list[list[DataFile]]:
+    """Give the small files of each month of a cluster where there are several, and all of another program."""
+    small = (file for file in files if file.size < SMALL or digest_in(file.path) is None)
+    return [own for own in _by_month(table, small) if len(own) > 1 or digest_in(own[0].path) is None]
+
+
+def _by_month(table: Table, files: Iterable[DataFile]) -> list[list[DataFile]]:
+    """Give the files of each month of a cluster, by the first instant in them; those without instants together."""
+
+    def month(file: DataFile) -> tuple[object, str]:
+        span = file.span(table.time_column) if table.time_column else None
+        return file.bounds("cluster"), f"{span[0]:%Y-%m}" if span else ""
+
+    return [*grouped(files, month).values()]
 
 
 def _in_order(files: Iterable[DataFile]) -> list[DataFile]:

@@ -398,6 +398,22 @@ def test_put_in_order_merges_files_and_removes_week_old_strays(store: Store) -> 
     assert ids(store) == ["0", "1", "2"]
 
 
+def test_maintenance_keeps_months_apart_and_an_old_window_rewrites_its_own_alone(store: Store) -> None:
+    days = [timedelta(days=n) for n in (0, 1, 40, 41)]
+    for n, (days_after, cluster) in enumerate((d, c) for d in days for c in ("dev", "prod")):
+        store.append(EVENTS, events(event(str(n), days_after, cluster)))
+    store.put_in_order(EVENTS)
+    before = {file.path for file in store.files(EVENTS)}
+    assert len(before) == 4, "two clusters, each with two months"
+    window = Window(AT + days[1], AT + days[1] + HOUR)
+    store.replace_window(EVENTS, events(event("new", days[1])), "prod", window)
+    after = {file.path for file in store.files(EVENTS)}
+    assert len(before - after) == 1
+    assert ids(store) == ["0", "1", "2", "4", "5", "6", "7", "new"]
+    store.put_in_order(EVENTS)
+    assert len(store.files(EVENTS)) == 4
+
+
 def test_publication_is_half_done_after_row_writes_and_not_after_maintenance(
     tmp_path: Path,
 ) -> None:
