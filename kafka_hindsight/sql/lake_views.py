@@ -49,9 +49,9 @@ def _close_all() -> None:
         connection.close()
 
 
-_SMALL = 64 * 1024 * 1024
-"""Bytes of a table that a query reads whole. A dataset of Arrow skips unused columns and files, but it loads pandas,
-which takes longer than most queries."""
+_SMALL = 4 * 1024 * 1024
+"""Bytes of a table that a query reads whole. A dataset of Arrow skips unused columns and files. Measured: a month of a
+year of 40 clusters, 44 MB in 760 files, takes 0.4 processor seconds so, and 5.5 where each file is read whole."""
 
 
 @dataclass(frozen=True)
