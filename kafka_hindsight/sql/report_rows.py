@@ -198,7 +198,8 @@ def page_rows(
         name = kind.TABLE.full_name
         query, values = _query(kind.TABLE, cluster, window, run["run_id"], group)
         table = _table(connection, f"{query} LIMIT {MOST_ROWS + 1}", values, reading(name))
-        rows[kind] = rows_of(table.slice(0, MOST_ROWS).combine_chunks().to_batches(), kind, plain.harmless)
+        batches = table.slice(0, MOST_ROWS).combine_chunks().to_batches() if len(table) else ()
+        rows[kind] = rows_of(batches, kind, plain.harmless)
         if len(table) > MOST_ROWS:
             warnings.append(f"{name} has more than {MOST_ROWS} rows. The page shows the first ones; the lake has all.")
     history, is_newest = nights_before(connection, cluster, window, reading)
