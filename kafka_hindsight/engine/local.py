@@ -38,11 +38,11 @@ from kafka_hindsight.shared.timings import KEY, STAGE, Timing, keep_longest, pop
 _PIECE = 64 * 1024 * 1024
 _SIZE = attrgetter("size")
 
-_SHARED = 50_000_000
+SHARED = 50_000_000
 """Bytes of units from which on two processes run them. Below that they take more time to start than they spare."""
 
-_LEAST_SHARE = 1024 * 1024
-_MOST_SHARE = 32 * 1024 * 1024
+LEAST_SHARE = 1024 * 1024
+MOST_SHARE = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class LocalEngine:
 
     def _values(self, units: Sequence[FilePart], run: Callable[[Iterable[FilePart]], Iterator[Any]]) -> Iterator[Any]:
         """The values that running units gives."""
-        if sum(map(_SIZE, units)) < _SHARED or process_count() == 1:
+        if sum(map(_SIZE, units)) < SHARED or process_count() == 1:
             yield from run(progress.reported(units, _SIZE))
             return
-        shares = shares_of(units, _LEAST_SHARE, _MOST_SHARE, process_count())
+        shares = shares_of(units, LEAST_SHARE, MOST_SHARE, process_count())
         results = results_in_order(partial(_run, run), shares)
         for _, values in zip(progress.reported(shares, _size_of), results, strict=True):
             yield from values

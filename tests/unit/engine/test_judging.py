@@ -129,7 +129,7 @@ def give_verdicts(scope: Scope) -> Verdicts:
     ],
 )
 def test_differing_clocks_cap_confidence_by_length_of_what_spans_them(apart: timedelta, capped: list[str]) -> None:
-    scope = Scope("c", WHOLE, WHOLE, clocks_apart(apart, 1, sources=[QUOTE["source"]]))
+    scope = Scope("c", WHOLE, WHOLE, clocks_apart(apart, 1, sources=[str(QUOTE["source"])]))
     judged = judged_tables(Judgement("verdicts", (give_verdicts,), ("cluster",)), {}, {"scope": scope})
     assert judged["outages"]["confidence"].to_pylist() == capped
     assert judged["rebalances"]["confidence"].to_pylist() == [*Confidence], "no other broker's clock is behind them"
