@@ -37,6 +37,7 @@ NIGHT = {"timezone": "UTC", "night_starts": "00:00"}
 SUBMIT = f"""#!/bin/sh
 printf '%s\\n' "$@" > "$0.arguments"
 env > "$0.environment"
+echo "42 lines were read"
 {sys.executable} "$(dirname "$0")/step.py" "$@"
 """
 STEP = """
@@ -229,7 +230,7 @@ def test_hostile_names_reach_step_and_rendered_templates_unchanged(spark: Path) 
 
 
 def test_step_without_spark_connection_runs_in_process_without_secrets(
-    spark: Path, monkeypatch: pytest.MonkeyPatch
+    spark: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("AIRFLOW__CORE__FERNET_KEY", "F3RNET")
     python = spark.rename(spark.with_name("python"))
@@ -238,6 +239,7 @@ def test_step_without_spark_connection_runs_in_process_without_secrets(
     arguments = Path(f"{python}.arguments").read_text().splitlines()
     assert arguments[:6] == ["-P", "-m", "kafka_hindsight.cli.main", "step", "ingest", "--settings"]
     assert "F3RNET" not in Path(f"{python}.environment").read_text()
+    assert "42 lines were read" in capsys.readouterr().out, "what the step prints is in the log of the task"
 
 
 def test_engine_local_ignores_spark_connection(spark: Path) -> None:

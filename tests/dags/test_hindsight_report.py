@@ -81,6 +81,7 @@ def test_page_warns_of_unfinished_publication(lake: Path, client: TestClient) ->
     page = client.get("/a/whole.html").text
     assert page.startswith('<!doctype html><html><body data-day=""><p role=status')
     assert "A publication is not finished: gold.findings hold rows" in page
+    assert client.get("/a/index.html").text.endswith("</p><p>the night</p>"), "the note is before a page without a body"
     (lake / "published.json").write_text('{"versions": {"gold.findings": 1}}')
     assert client.get("/a/index.html").text == "<p>the night</p>"
 
