@@ -19,6 +19,7 @@ from kafka_hindsight.judgements.findings.rule_inputs import Around, Unquoted
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from kafka_hindsight.judgements.reasoning.evidence import by_weight, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.scope import Scope
+from kafka_hindsight.knowledge.reading_errors import reading_error_of
 from kafka_hindsight.knowledge.rules import coverage_rules as declared
 from kafka_hindsight.shared.grouping import grouped, split_by
 from kafka_hindsight.shared.words import counted, duration, listed, number, times, verb
@@ -44,11 +45,16 @@ def unanswered(readings: pa.Table) -> pa.Table:
 def _unanswered(
     cluster: str, unanswered_groups: Annotated[Sequence[rows.GroupSnapshot], unanswered]
 ) -> Iterator[Finding]:
-    """One finding for all groups: its evidence names each reading that got no answer."""
-    if readings := sorted(unanswered_groups, key=lambda r: (r.snapshot_at, r.group_id)):
+    """One finding for each cause: its evidence names each group and reading that got no answer."""
+    in_order = sorted(unanswered_groups, key=lambda r: (r.snapshot_at, r.group_id))
+    for cause, readings in grouped(in_order, lambda r: reading_error_of(r.error or "")).items():
         groups, instants = sorted({r.group_id for r in readings}), [r.snapshot_at for r in readings]
         quotes = [quote_snapshot(r, f"group {r.group_id}: {r.error}") for r in readings]
-        yield finding_of(cluster, declared.GROUP_UNANSWERED, groups, instants, quotes, times=times(len(readings)))
+        count = counted(len({*instants}), "reading")
+        words = {"readings": f"{count} of the cluster", "reason": cause.meaning}
+        finding = finding_of(cluster, declared.GROUP_UNANSWERED, groups, instants, quotes, **words)
+        finding_id = row_id("finding", cluster, declared.GROUP_UNANSWERED.rule_id, cause.meaning, instants[0])
+        yield replace(finding, finding_id=finding_id, advice=cause.advice, source=cause.source)
 
 
 def partial(readings: pa.Table) -> pa.Table:

@@ -63,8 +63,9 @@ GROUP_UNANSWERED = Rule(
     severity="info",
     harm=None,
     subject_kind="group",
-    says="{subject} gave no answer {times} when the cluster was read",
-    advice="The coordinator was down or slow at these times: see the outages.",
+    says="{subject} gave no answer in {readings}: {reason}",
+    advice="The reason decides: a coordinator that was away, slow or loading, a client that asked a former one, or a"
+    " missing right.",
     source="docs/design.md section 7: what did not answer concludes nothing",
 )
 

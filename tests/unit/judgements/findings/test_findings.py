@@ -244,6 +244,28 @@ def test_each_kind_of_evidence_raises_its_rule() -> None:
         assert finding.evidence
 
 
+def test_unanswered_groups_are_one_finding_for_each_cause() -> None:
+    errors = (
+        ('KafkaException(KafkaError{code=NOT_COORDINATOR,val=16,str="ConsumerGroupDescribe: "})', 3),
+        ('KafkaException(KafkaError{code=_TIMED_OUT,val=-185,str="Local: Timed out"})', 1),
+    )
+    rows = [
+        row(GROUP_SNAPSHOTS, group_id=group, error=error, snapshot_at=AT + timedelta(minutes=n))
+        for error, readings in errors
+        for n in range(readings)
+        for group in ("orders", "stock")
+    ]
+    by_message = {f.message: f for f in raised(unanswered_groups=rows)}
+    assert [*by_message] == [
+        "Group 'orders' and 1 more gave no answer in 3 readings of the cluster:"
+        " the broker that was asked is not their coordinator",
+        "Group 'orders' and 1 more gave no answer in 1 reading of the cluster: no answer came in time",
+    ]
+    moved, late = by_message.values()
+    assert moved.finding_id != late.finding_id
+    assert "new client" in moved.advice and "see the outages" in late.advice
+
+
 def test_two_gaps_of_one_group_at_one_instant_are_two_findings() -> None:
     gaps = [row(GENERATION_GAPS, group_id="g", after_generation=n, next_generation=n + 5) for n in (2, 9)]
     findings = raised(generation_gaps=gaps)
