@@ -21,7 +21,7 @@ help: ## this list
 	@echo '  make audit LOGS=/path/to/broker/logs [CLIENT_LOGS=...] [SNAPSHOTS=file.jsonl] [RECORDS=...] [CLUSTER=name] [LAKE=dir]'
 	@echo '             [FROM=2026-11-20T00:00Z TO=2026-11-21T00:00Z] [GLOB=...] [LOGS_TZ=Europe/Berlin] [CLIENT_TZ=...]'
 	@echo '             [PATTERN=log4j-pattern-of-LOGS] [CLIENT_PATTERN=...]'
-	@echo '  make drill [KAFKA=4.4.0] [LAYOUT=separate] [BROKERS=5] [SCENARIOS=crash,slow] [SEED=7] [KEEP=night.tar.gz] | LESSON=failover'
+	@echo '  make drill [KAFKA=4.4.0] [LAYOUT=separate] [BROKERS=5] [SCENARIOS=crash,slow] [SEED=7] [KEEP=night.tar.gz] | LESSON=failover | SCENARIOS=calm [MINUTES=120]'
 
 setup: ## build what is missing: both environments, jars, the sample night
 	@$(FIND_PYTHON) "$$python" setup/build.py

@@ -24,6 +24,8 @@ from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.settings.home import HOME
 from lab.answers import DOUBTFUL, RIGHT, WRONG
 from lab.drill.acts import TruthError
+from lab.drill.calm_score import KEPT, calm_parts, read_reasons, read_windows
+from lab.drill.calm_score import REASONS as CALM_REASONS
 from lab.drill.canary_score import HEADS, CanaryCounts, cells, compare_folder
 from lab.drill.durations import HEADS as DURATION_HEADS
 from lab.drill.durations import counts_of, duration_rows, of_folder, read_counts, with_counts
@@ -86,6 +88,11 @@ _ABOUT_OFFSETS = (
     " are how many records the bounds lie apart, in the middle and at most. A book balances where the records that"
     " members read of a partition are those between its first and last position, with those read again and gone, and"
     " without those skipped."
+)
+_ABOUT_CALM = (
+    "A day on which nothing fails, ten minutes at a time ([how](drill.md#a-calm-day)): the badge, how many alerts call"
+    " somebody, and how many incidents, findings and standing facts the report has. Below, each sentence with a"
+    " person's judgement."
 )
 _OFFSETS = ("Kafka", "cluster", "jumps", "within bounds", "exact", "widths", "without an upper bound", "books balance")
 _MONTHS = ("Kafka", "cluster", "brokers", "days", "files missing", "absences right", "doubtful", "wrong", "found")
@@ -200,11 +207,16 @@ def _said_by(source: str, clients: set[str]) -> str:
 
 
 def calibration_page(
-    scores: Sequence[Drill | Month], strangers: str = "", apart: Sequence[str] = (), durations: str = ""
+    scores: Sequence[Drill | Month],
+    strangers: str = "",
+    apart: Sequence[str] = (),
+    durations: str = "",
+    calm: Sequence[str] = (),
 ) -> str:
     """The page, from the counts of all drills and months, and the score on logs of strangers (lab.truth.tables).
 
     `apart`: the parts about the folders that are kept apart. `durations`: the file that keeps those of rebalances.
+    `calm`: the parts about calm days.
     """
     drills, months = [k for k in scores if isinstance(k, Drill)], [k for k in scores if isinstance(k, Month)]
     kafkas = sorted({(d.kafka, d.mode) for d in drills}, key=lambda k: (_number(k[0]), k[1]), reverse=True)
@@ -225,6 +237,7 @@ def calibration_page(
         *_against_canaries(drills),
         *_of_offsets(drills),
         *_of_durations(durations),
+        *(("## Calm days", _ABOUT_CALM, *calm) if calm else ()),
         "## Months with files missing",
         _ABOUT_MONTHS,
         as_table(_MONTHS, map(_month_cells, months)),
@@ -368,7 +381,9 @@ def write_page() -> None:
     drills = read_ledger(LEDGER.read_text(encoding="utf-8"))
     apart = _apart(*(path.read_text(encoding="utf-8") for path in (FIRST, NEWEST, REASONS)))
     scores = [drills[name] for name in sorted(drills)]
-    PAGE.write_text(calibration_page(scores, _text_of(STRANGERS), apart, _text_of(DURATIONS)), encoding="utf-8")
+    calm = [*calm_parts(read_windows(_text_of(KEPT)), read_reasons(_text_of(CALM_REASONS)))]
+    page_text = calibration_page(scores, _text_of(STRANGERS), apart, _text_of(DURATIONS), calm)
+    PAGE.write_text(page_text, encoding="utf-8")
 
 
 def _apart(first: str, newest: str, reasons: str) -> tuple[str, ...]:

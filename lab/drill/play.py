@@ -50,8 +50,15 @@ class Played:
     fault: str | None
 
 
-def play(stage: DrillStage, scenarios: Sequence[Scenario], rng: random.Random, tell: Tell) -> list[Played]:
-    """Play scenarios in an order that the seed decides.
+def play(
+    stage: DrillStage,
+    scenarios: Sequence[Scenario],
+    rng: random.Random,
+    tell: Tell,
+    lanes: int = LANES,
+    longest: float = LONGEST,
+) -> list[Played]:
+    """Play scenarios in an order that the seed decides, so many groups side by side.
 
     Returns one entry for each. Acts of a scenario that failed stay in the truth, but for the last one's expectation:
     what it did is not known.
@@ -62,25 +69,25 @@ def play(stage: DrillStage, scenarios: Sequence[Scenario], rng: random.Random, t
     rng.shuffle(on_brokers)
     on_brokers.sort(key=lambda scenario: (scenario.is_for_good, scenario.is_last))
     scenes = {s.name: Scene(stage, s, random.Random(rng.getrandbits(32))) for s in (*on_groups, *on_brokers)}
-    lanes = ThreadPoolExecutor(LANES)
+    threads = ThreadPoolExecutor(lanes)
     try:
         waiting = []
         for scenario in on_groups:
-            waiting.append(lanes.submit(play_one, scenes[scenario.name], tell))
-            if len(waiting) < LANES:
+            waiting.append(threads.submit(play_one, scenes[scenario.name], tell, longest))
+            if len(waiting) < lanes:
                 time.sleep(rng.uniform(*_APART))
         played = [w.result() for w in waiting]
         for scenario in on_brokers:
-            played.append(play_one(scenes[scenario.name], tell))
+            played.append(play_one(scenes[scenario.name], tell, longest))
             time.sleep(rng.uniform(*_APART))
     except BaseException:
-        lanes.shutdown(wait=False, cancel_futures=True)
+        threads.shutdown(wait=False, cancel_futures=True)
         stage.over.set()
         for scene in scenes.values():
             scene.stop("The drill was stopped.")
         processes.kill_all()
         raise
-    lanes.shutdown()
+    threads.shutdown()
     return played
 
 

@@ -35,20 +35,27 @@ from lab.drill.machine import HOSTS
 from lab.drill.metadata_log import unclean_elections
 from lab.drill.names import DrawnNames
 from lab.drill.offset_records import keep_records
-from lab.drill.play import FAULTS, Played, play, tell
+from lab.drill.play import FAULTS, LANES, LONGEST, Played, play, tell
 from lab.drill.producers import canaries
 from lab.drill.readings import readings
 from lab.drill.record import DRILLS, record
 from lab.drill.scenarios import ALL, OFFSETS, REAL, SCENARIOS, STOPS, USUAL
+from lab.drill.scenarios.calm import CALM_SESSIONS, ROUND_MINUTES, calm_day
 from lab.drill.scene import DrillStage
 from lab.drill.steps import Scenario
 from lab.drill.truth_file import TruthFile
 from setup.maven import CannotFetch
 
-VARIABLES = ("KAFKA", "LAYOUT", "BROKERS", "SCENARIOS", "LESSON", "SEED", "KEEP")
+VARIABLES = ("KAFKA", "LAYOUT", "BROKERS", "SCENARIOS", "MINUTES", "LESSON", "SEED", "KEEP")
 """What a user gives through the environment; an option stands above the variable of its name."""
 
 MAIN_PARTITIONS = 9
+CALM = "calm"
+"""The set of scenarios in which nothing fails."""
+
+FEWEST_MINUTES = 20
+"""A shorter calm day has no time for its deployments one after the other."""
+
 MOST_MEMBERS = 4
 """So many members a classic group may have: one more is refused."""
 
@@ -85,10 +92,17 @@ def played_here(scenarios: Sequence[Scenario]) -> list[Scenario]:
 
 @contextmanager
 def drill(
-    version: str, layout: str, scenarios: Sequence[Scenario], seed: int, folder: Path, brokers: int = 3
+    version: str,
+    layout: str,
+    scenarios: Sequence[Scenario],
+    seed: int,
+    folder: Path,
+    brokers: int = 3,
+    calm_minutes: float | None = None,
 ) -> Iterator[tuple[DrillCluster, list[Played]]]:
     """Play scenarios on a cluster of its own, which runs as long as the block lasts.
 
+    `calm_minutes`: how long a calm day lasts, whose scenarios are played all at once and whose times are a site's.
     Yields the cluster, and how each scenario went. The folder holds what a site would have, with the truth: logs/,
     clients/, snapshots.jsonl, truth.jsonl and cluster.json.
     """
@@ -105,7 +119,8 @@ def drill(
             version,
             folder,
             layout,
-            settings_for(version) | {name: value for s in scenarios for name, value in s.settings.items()},
+            ({} if calm_minutes else settings_for(version))
+            | {name: value for s in scenarios for name, value in s.settings.items()},
             brokers,
             address=address,
             guard=Guard.make(folder / "certificates", address) if GUARDS in needs else None,
@@ -120,8 +135,11 @@ def drill(
         admin.create_topic(main, MAIN_PARTITIONS)
         with readings(cluster.bootstrap, folder / "snapshots.jsonl"), canaries(cluster.bootstrap, folder) as flock:
             flock.watch(main, range(MAIN_PARTITIONS))
-            stage = DrillStage(cluster, admin, truth, clients, names, main, member_config(rng), beside, flock)
-            played = play(stage, scenarios, rng, tell)
+            sessions = CALM_SESSIONS if calm_minutes else member_config(rng)
+            watchers = None if calm_minutes else flock  # Twenty groups beside them are load enough for other topics.
+            stage = DrillStage(cluster, admin, truth, clients, names, main, sessions, beside, watchers)
+            lanes = len(scenarios) if calm_minutes else LANES
+            played = play(stage, scenarios, rng, tell, lanes, LONGEST + 60 * (calm_minutes or 0))
             time.sleep(2)
         if cluster.is_up:
             for election in unclean_elections(cluster) if cluster.layout != "zookeeper" else ():
@@ -248,9 +266,14 @@ def _run(options: argparse.Namespace) -> int:
         return teach(options.lesson, options.kafka, layout)
     seed = seed_of(options.seed)
     brokers = size_of(options.brokers)
-    scenarios = played_here(choose(options.scenarios, options.kafka, layout, brokers))
+    calm_minutes = minutes_of(options.minutes) if options.scenarios == CALM else None
+    if calm_minutes:
+        asked = [s for s in calm_day(calm_minutes) if s.fits(options.kafka, layout, brokers)]
+    else:
+        asked = choose(options.scenarios, options.kafka, layout, brokers)
+    scenarios = played_here(asked)
     folder = DRILLS / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{options.kafka}-{seed}"
-    with drill(options.kafka, layout, scenarios, seed, folder, brokers) as (cluster, played):
+    with drill(options.kafka, layout, scenarios, seed, folder, brokers, calm_minutes) as (cluster, played):
         if options.keep:
             tell(f"Kept in {record(folder, Path(options.keep))}")
         judged = DONE if options.no_audit else audit(folder, cluster.bootstrap)
@@ -277,6 +300,13 @@ def size_of(text: str) -> int:
     return int(text or 3)
 
 
+def minutes_of(text: str) -> float:
+    """How long a calm day is to last, else one round. Raises BadInput where the work of a round has no room."""
+    if text and not (text.isdecimal() and int(text) >= FEWEST_MINUTES):
+        raise BadInput(f"Found: {text} minutes. Needed: {FEWEST_MINUTES} or more.")
+    return float(text or ROUND_MINUTES)
+
+
 def _parser() -> argparse.ArgumentParser:
     def variable(name: str) -> str:
         return os.environ.get(name, "").strip()
@@ -289,7 +319,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--scenarios",
         default=variable("SCENARIOS"),
-        help="names with commas, real, stops, offsets or all; default: the usual ones",
+        help="names with commas, real, stops, offsets, all or calm; default: the usual ones",
+    )
+    parser.add_argument(
+        "--minutes", default=variable("MINUTES"), help=f"how long a calm day lasts; default: {ROUND_MINUTES:.0f}"
     )
     parser.add_argument("--brokers", default=variable("BROKERS"), help="how many, 3 to 9; default: 3")
     parser.add_argument(

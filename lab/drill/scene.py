@@ -60,7 +60,7 @@ class DrillStage:
     """Parts that all scenarios of a drill share.
 
     `clients`: the members' logs; `over`: set when the drill is stopped; `hosts`: where a scenario needs them;
-    `canaries`: None on a cluster that others run, and in lessons.
+    `canaries`: None on a cluster that others run, and in lessons; `began`: when, by the monotonic clock.
     """
 
     cluster: DrillCluster
@@ -73,6 +73,7 @@ class DrillStage:
     hosts: Hosts | None = None
     canaries: CanaryProgram | None = None
     over: threading.Event = field(default_factory=threading.Event)
+    began: float = field(default_factory=time.monotonic)
 
 
 @dataclass
@@ -417,7 +418,12 @@ class Scene:
             self.members[member].end()
 
     def end(self) -> None:
-        """End every member that is left. A scenario on brokers leaves them running, but one for good."""
+        """End every member that is left, unless they run on.
+
+        A scenario on brokers leaves the brokers running, but one for good.
+        """
+        if self.scenario.runs_on:
+            return
         self._end_members()
         self._write_reads()
         if self.stage.over.is_set() or self.scenario.is_for_good:

@@ -295,6 +295,13 @@ class Wait(DrillStep):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Until(DrillStep):
+    """Let time pass until the drill has lasted so long."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class CreateTopic(DrillStep):
     """A topic.
 
@@ -346,7 +353,7 @@ class Scenario:
     `since`: the first Kafka that can do it, `kraft_since`: the first that can without ZooKeeper, `before`: the first
     that cannot. `layouts`: where it makes sense; `most_brokers`: a larger cluster keeps its majority; `is_last`:
     afterwards the cluster is another one; `is_for_good`: what it stops stays down, so nothing is played afterwards;
-    `settings`: what the brokers of its drill are set to.
+    `settings`: what the brokers of its drill are set to; `runs_on`: its members run on until the drill is over.
     """
 
     name: str
@@ -360,6 +367,7 @@ class Scenario:
     on_brokers: bool = False
     is_last: bool = False
     is_for_good: bool = False
+    runs_on: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
