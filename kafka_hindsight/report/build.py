@@ -97,7 +97,7 @@ def night_of(page: PageRows, run_id: str, at: datetime) -> NightSummary:
         cluster=page.run.cluster,
         window_from=page.run.window_from,
         window_to=page.run.window_to,
-        state=figures.state_of(incidents, findings, is_known=page.is_known),
+        state=page.state,
         not_known=[harm for harm in Harm if harm in {kind.noun.harm for kind in unknown}],
         harm=figures.harm_of(worst) if worst else None,
         headline=incident_headline(worst) if worst else None,

@@ -8,7 +8,7 @@ from typing import Literal
 
 from kafka_hindsight.catalog.codes import Confidence, FindingSeverity, Harm, Outcome, Urgency
 from kafka_hindsight.catalog.rows import BrokerOutage, Finding, Incident, Rebalance, Unavailability
-from kafka_hindsight.knowledge.rules import ONGOING_RULES, UNSEEN
+from kafka_hindsight.knowledge.rules import ONGOING_RULES, STANDING_RULES, UNSEEN
 from kafka_hindsight.measures.time_away import is_orderly
 from kafka_hindsight.measures.unavailability_sums import NO_CONSUMER, NOTICED_MS, Subject, unused
 from kafka_hindsight.shared import words
@@ -93,10 +93,10 @@ def by_need(incidents: Iterable[Incident]) -> tuple[list[Incident], list[Inciden
 def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], *, is_known: bool) -> Urgency:
     """Whether a window asks its reader to act, to look, or for nothing: the most urgent of its incidents and findings.
 
-    Without `is_known` it asks to look at least: what the logs could not show may have happened.
+    Without `is_known` it asks to look at least: what the logs could not show may have happened. A setting is no news.
     """
     states = {needs(i) for i in incidents} | (set() if is_known else {Urgency.LOOK})
-    grave = (f for f in findings if f.severity != FindingSeverity.INFO)
+    grave = (f for f in findings if f.severity != FindingSeverity.INFO and f.rule_id not in STANDING_RULES)
     states |= {Urgency.ACT if f.rule_id in ONGOING_RULES else Urgency.LOOK for f in grave}
     return next((urgency for urgency in Urgency if urgency in states), Urgency.CALM)
 
@@ -186,6 +186,12 @@ def known_partition_seconds(rebalances: Sequence[Rebalance]) -> float | None:
     """The same; None where the cost of no rebalance is known."""
     is_known = not rebalances or any(row.partition_seconds is not None for row in rebalances)
     return partition_seconds(rebalances) if is_known else None
+
+
+def by_standing(findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
+    """The findings about settings, which stand until somebody changes them, and those about what happened."""
+    rows = list(findings)
+    return [f for f in rows if f.rule_id in STANDING_RULES], [f for f in rows if f.rule_id not in STANDING_RULES]
 
 
 def unseen(findings: Iterable[Finding]) -> list[Finding]:

@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, cast
 
 from kafka_hindsight.catalog import rows as declared
-from kafka_hindsight.catalog.codes import NOBODY, Urgency, WitnessKind
+from kafka_hindsight.catalog.codes import NOBODY, FindingSeverity, Urgency, WitnessKind
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
 from kafka_hindsight.knowledge.commit_errors import is_of_the_cluster
-from kafka_hindsight.knowledge.rules import WENT_ON
+from kafka_hindsight.knowledge.rules import ONGOING_RULES, WENT_ON
 from kafka_hindsight.knowledge.rules.broker_rules import UNDER_MIN_ISR
 from kafka_hindsight.knowledge.rules.coverage_rules import CLOCKS_DIFFER
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
@@ -428,6 +428,28 @@ class PageRows:
     def earlier_subjects(self) -> Mapping[tuple[str, str], Sequence[EarlierSubject]]:
         """Groups, topics and brokers in earlier windows, by kind and name."""
         return grouped(self.run.history.subjects, lambda row: (row.kind, row.name))
+
+    @cached_property
+    def state(self) -> Urgency:
+        """Whether the window asks its reader to act, to look, or for nothing.
+
+        An incident to look at, or a warning, that the window before had too is no news.
+        """
+        former = {(f.rule_id, f.subject_kind, f.subject) for f in self.run.history.findings}
+        news = [
+            f
+            for f in self.of(Finding)
+            if f.severity == FindingSeverity.CRITICAL
+            or f.rule_id in ONGOING_RULES
+            or (f.rule_id, f.subject_kind, f.subject) not in former
+        ]
+        return figures.state_of(filter(self.is_news, self.of(Incident)), news, is_known=self.is_known)
+
+    def is_news(self, incident: Incident) -> bool:
+        """Whether an incident asks to act, or the window before had none like it."""
+        before = self.earlier_incidents.get(incident.recurrence_id or "")
+        is_former = bool(before and self.earlier_windows and self.earlier_windows[-1].window_from in before.windows)
+        return figures.needs(incident) is Urgency.ACT or not is_former
 
     def recurrence(self, incident: Incident) -> tuple[str, str] | None:
         """Whether earlier windows had an incident too: a label and a sentence; None where none is known.

@@ -172,16 +172,20 @@ def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:
     yield from terminal.blocks([block for block in blocks["verdict"] if isinstance(block, ui.Box | ui.TimelineStrip)])
     yield from ("", "Incidents, the most urgent first")
     yield from terminal.blocks(blocks["incident-list"], 2)
-    findings = [block for block in blocks["findings"] if isinstance(block, ui.Entry)]
-    if findings:
-        yield from ("", "Findings")
-        yield from terminal.blocks(findings[:FINDINGS])
-    if findings[FINDINGS:]:
-        further = words.counted(len(findings) - FINDINGS, "further rule")
-        yield from terminal.text(f"and {further} in the report", 2)
+    for name, title in (("findings", "Findings"), ("standing", "Standing facts")):
+        yield from _findings(terminal, title, [b for b in blocks.get(name, ()) if isinstance(b, ui.Entry)])
     yield from ("", "Coverage")
     yield from terminal.blocks([block for block in blocks["coverage"] if isinstance(block, ui.List)], 2)
     yield ""
     for label, place in (("Report", page.place), ("Log", page.log)):
         if place:
             yield f"{label:8}{place}"
+
+
+def _findings(terminal: Terminal, title: str, entries: Sequence[ui.Entry]) -> Iterator[str]:
+    if entries:
+        yield from ("", title)
+        yield from terminal.blocks(entries[:FINDINGS])
+    if entries[FINDINGS:]:
+        further = words.counted(len(entries) - FINDINGS, "further rule")
+        yield from terminal.text(f"and {further} in the report", 2)

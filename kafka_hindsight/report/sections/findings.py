@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from kafka_hindsight.catalog.codes import FindingSeverity, Harm
 from kafka_hindsight.catalog.rows import Finding
-from kafka_hindsight.knowledge.rules import RULE_BY_ID, STANDING_RULES
+from kafka_hindsight.knowledge.rules import RULE_BY_ID
 from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report import figures
 from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.settings.alerts import concerned
 from kafka_hindsight.shared import plain, words
@@ -20,11 +21,24 @@ MOST_NAMED = 3
 def findings(page: PageRows) -> Iterator[ui.Block]:
     """The findings, one entry for each rule, severity and piece of advice; critical ones are open.
 
-    They come by severity, then by harm (what was not seen after lag, standing settings last), then by time.
+    They come by severity, then by harm (what was not seen after lag), then by time.
     """
-    if not page.of(Finding):
-        yield ui.Paragraph("No rule found anything.")
-    rows = sorted(page.of(Finding), key=lambda r: (r.first_at, r.subject, r.finding_id))
+    events = figures.by_standing(page.of(Finding))[1]
+    if not events:
+        yield ui.Paragraph("No rule found anything that happened.")
+    yield from _entries(page, events)
+
+
+def standing(page: PageRows) -> Iterator[ui.Block]:
+    """The settings and placements that would make a failure worse: they stand until somebody changes them."""
+    facts = figures.by_standing(page.of(Finding))[0]
+    if facts:
+        yield ui.Paragraph("Nothing happened to these: each would make a failure worse. They are no news.", "quiet")
+    yield from _entries(page, facts)
+
+
+def _entries(page: PageRows, findings: Sequence[Finding]) -> Iterator[ui.Block]:
+    rows = sorted(findings, key=lambda r: (r.first_at, r.subject, r.finding_id))
     groups = grouped(rows, lambda r: (r.severity, r.rule_id, r.advice, r.source)).values()
     for group in sorted(groups, key=_order):
         yield _rule(page, group)
@@ -35,7 +49,7 @@ def _order(rows: Sequence[Finding]) -> tuple[object, ...]:
     severity = list(FindingSeverity).index(first.severity)
     rule = RULE_BY_ID.get(first.rule_id)
     harm = list(Harm).index(rule.harm or Harm.LAG_GREW if rule else Harm.POSTURE)
-    return severity, harm, first.rule_id in STANDING_RULES, first.first_at, first.rule_id, first.advice, first.source
+    return severity, harm, first.first_at, first.rule_id, first.advice, first.source
 
 
 def _rule(page: PageRows, rows: Sequence[Finding]) -> ui.Entry:
@@ -76,3 +90,4 @@ def _item(page: PageRows, row: Finding) -> ui.Item:
 
 
 SECTION = Section("findings", 10, "findings", "", findings)
+STANDING = Section("findings", 20, "standing", "Standing facts", standing)

@@ -44,7 +44,7 @@ from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.report.sections.strip import strip
 from kafka_hindsight.report.withheld import ADVICE, withheld_sentences
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.grouping import grouped, split_by
 
 SENTENCES = 3
 MOST_NAMED = 4
@@ -81,8 +81,9 @@ def _sentences(blocks: Iterable[ui.Content]) -> Iterator[ui.Words]:
 def _lead(page: PageRows) -> ui.Box:
     """The badge, the gaps in coverage, then at most three sentences: what happened, for how long, what to do."""
     findings, urgent = page.of(Finding), figures.urgent_first(page.of(Incident))
-    state = figures.state_of(page.of(Incident), findings, is_known=page.is_known)
-    by_harm = grouped(urgent, lambda i: (figures.harm_of(i), figures.is_going_on(i)))
+    news, former = split_by(urgent, page.is_news)
+    state = page.state
+    by_harm = grouped(news, lambda i: (figures.harm_of(i), figures.is_going_on(i)))
     grave = [(harm, rows) for (harm, _), rows in by_harm.items()][:SENTENCES]
     advised = {harm: place for place, (harm, _) in reversed([*enumerate(grave)])}
     # No incident of the window shows what began before it and is not over.
@@ -92,7 +93,7 @@ def _lead(page: PageRows) -> ui.Box:
         if f.rule_id in ONGOING_RULES
     ]
     items += [_sentence(page, harm, rows, advised[harm] == place) for place, (harm, rows) in enumerate(grave)]
-    calm = () if items else tuple(_calm(page))
+    calm = () if items or former else tuple(_calm(page))
     badge = ui.Badge(state.noun.label, f"state {state}")
     not_over = ui.Strong(" Not over.") if any(map(figures.is_going_on, urgent)) else ""
     return ui.Box(
@@ -106,6 +107,7 @@ def _lead(page: PageRows) -> ui.Box:
             *ui.note(unread_warning(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
+            *_as_before(former),
             *_not_judged(page),
             *ui.note(_certainty([_sureness(row, rows) for _, rows in grave for row in _examples(rows)])),
         ),
@@ -123,6 +125,17 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph(f"{words.sentence(words.listed(zeros))}{scope}.")
     checked = [words.counted(len(page.of(Coverage)), "log"), words.counted(len(RULES), "rule")]
     yield ui.Paragraph(f"Checked: {words.listed(checked)}.", "quiet")
+
+
+def _as_before(former: Sequence[Incident]) -> Iterator[ui.Block]:
+    """The incidents that ask to look and are no news: the window before had the same ones."""
+    if former:
+        headlines = {incident_headline(row): row for row in reversed(former)}
+        rows = [*headlines.items()][::-1]
+        links = [ui.Link(h, plain.anchor("incident", row.incident_id)) for h, row in rows[:MOST_NAMED]]
+        hidden = len(rows) - MOST_NAMED
+        more = f"; and {words.counted(hidden, 'more like these', 'more like these')}" if hidden > 0 else ""
+        yield ui.Paragraph(("As in the window before: ", ui.join(links, "; "), more, "."))
 
 
 def _clocks(page: PageRows) -> Iterator[ui.Block]:
@@ -253,7 +266,8 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     loss, absences = total_loss(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
     leaderless, refusing = (_unused_in(page, page.of(Unavailability), h) for h in _TOGETHER)
     groups = figures.groups_stopped(incidents, page.of(Unavailability), page.of(Rebalance))
-    critical = sum(finding.severity == FindingSeverity.CRITICAL for finding in findings)
+    events = figures.by_standing(findings)[1]
+    critical = sum(finding.severity == FindingSeverity.CRITICAL for finding in events)
     unseen = figures.unseen(findings)
     anchors = {harm: plain.anchor("incident", rows[0].incident_id) for harm, rows in figures.by_harm(incidents).items()}
     harms = (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)

@@ -2,11 +2,13 @@
 
 from datetime import timedelta
 
-from kafka_hindsight.report.blocks import Fact, Link, Paragraph, Strip, Trend
+import pytest
+
+from kafka_hindsight.report.blocks import Badge, Fact, Link, Paragraph, Strip, Trend
 from kafka_hindsight.report.terminal import render_terminal
 from tests.support import report_blocks as seen
 from tests.support.report_blocks import build_report
-from tests.support.report_rows import DAY, at, empty, failover, made, rebalance, run
+from tests.support.report_rows import DAY, at, coverage, empty, failover, made, rebalance, run, witnesses
 
 
 def days_before(count):
@@ -127,6 +129,67 @@ def test_incidents_of_one_headline_are_named_once_on_the_first_screen():
 
 def test_incident_that_asks_for_nothing_is_not_called_new():
     assert nights_before("another", 1, harm="routine")[0] is None
+
+
+def badge_and_lead(tables, incidents=(), findings=(), windows=7):
+    """The badge of the first screen, and its sentences."""
+    shown = {"quality.coverage": [coverage()], "quality.witnesses": witnesses()}
+    page = page_after(shown | tables, [0] * windows, findings=findings, incidents=incidents)
+    lead = seen.section(page, "verdict")[0]
+    return seen.found(Badge, lead)[0].text, [seen.text(p) for p in seen.found(Paragraph, lead)]
+
+
+def restart_and_history(*days_ago):
+    """Brokers that were restarted in turn tonight, and windows before that had the same."""
+    columns = {"kind": "cluster_restart", "harm": "brokers_restarted", "harm_rank": 1, "recurrence_id": "roll"}
+    row = made("gold.incidents", headline="Brokers were restarted", started_at=at("02:00:00"), is_over=True, **columns)
+    days = [DAY - timedelta(days=n) for n in sorted(days_ago, reverse=True)]
+    earlier = [{"recurrence_id": "roll", "windows": days, "first_at": day, "last_at": day} for day in days[:1]]
+    return {"gold.incidents": [row]}, earlier
+
+
+@pytest.mark.parametrize(("days_ago", "badge"), [((), "Look"), ((3,), "Look"), ((1, 3), "Calm")])
+def test_only_what_the_window_before_had_not_asks_to_look(days_ago, badge):
+    tables, earlier = restart_and_history(*days_ago)
+    assert badge_and_lead(tables, earlier)[0] == badge
+
+
+def test_what_the_window_before_had_too_is_said_and_nothing_is_called_a_zero():
+    tables, earlier = restart_and_history(1)
+    _, sentences = badge_and_lead(tables, earlier)
+    assert "As in the window before: Brokers were restarted." in sentences
+    assert not [s for s in sentences if s.startswith("No ")]
+
+
+def test_what_asks_to_act_does_so_night_after_night():
+    tables, earlier = restart_and_history(1)
+    lost = {"gold.incidents": [tables["gold.incidents"][0] | {"harm": "records_lost"}]}
+    assert badge_and_lead(lost, earlier)[0] == "Act"
+
+
+@pytest.mark.parametrize(
+    ("severity", "rule", "is_former", "badge"),
+    [
+        ("warning", "lag_growing", False, "Look"),
+        ("warning", "lag_growing", True, "Calm"),
+        ("critical", "member_silent", True, "Look"),
+        ("critical", "replication_factor_one", False, "Calm"),
+    ],
+)
+def test_warning_of_the_window_before_and_setting_are_no_news(severity, rule, is_former, badge):
+    row = finding("orders", severity, rule)
+    assert badge_and_lead({"gold.findings": [row]}, findings=[row] if is_former else [])[0] == badge
+
+
+def test_settings_are_standing_facts_apart_from_findings():
+    rows = [finding("orders", "critical", "replication_factor_one"), finding("orders")]
+    page = page_after({"gold.findings": rows, "quality.witnesses": witnesses()}, [])
+    names = {name: [e.headline for e in seen.entries(page, name)] for name in ("findings", "standing")}
+    assert names == {"findings": ["Lag growing"], "standing": ["Replication factor one"]}
+    text = render_terminal(page)
+    assert text.index("Findings") < text.index("Standing facts")
+    tiles = [seen.text(item.words) for item in seen.section(page, "verdict")[1].items]
+    assert "0 critical findings" in tiles
 
 
 def test_incident_that_came_back_is_listed_with_its_windows():
