@@ -25,6 +25,10 @@ from kafka_hindsight.shared.timelines import Intervals, Timeline, timelines
 _FETCHED_WITHIN = timedelta(seconds=20)
 """How long after an assignment a member logs where it goes on. Our choice, after the recorded nights."""
 
+COMMIT_TRIED_FOR = timedelta(seconds=60)
+"""How long a client tries a commit. Source: default.api.timeout.ms of ConsumerConfig and socket.timeout.ms of
+librdkafka, 60 s by default; close waits for half of that."""
+
 _GIVEN_BACK = (Manner.GAVE_BACK, Manner.READ_ON)
 _SHOWS_COMMIT = (Sign.COMMITTED, Sign.READ)
 _SHOWS_POSITION = (Sign.RESUMED, Sign.NOTHING_COMMITTED, Sign.OUT_OF_RANGE, Sign.RESET)
@@ -370,14 +374,14 @@ class PartitionPass:
     def _failed_commit(self, ending: Ending, mark: Mark) -> Mark | None:
         """The last commit of the owner before that failed, of what is read again.
 
-        Its line may come after the next owner's, but not after the owner before began again. A member that gave the
-        partition back failed to commit only where its line stands at that time.
+        Its line may come after the next owner's, but no longer than a commit is tried, and not after the owner before
+        began again. A member that gave the partition back failed to commit only where its line stands at that time.
         """
         session = self._session
         if session is None:
             return None
         again = self._begins.get(session.client_id, _NO_MARKS).first_after(max(session.at, mark.at))
-        until = again.at if again else NEVER
+        until = min(again.at if again else NEVER, mark.at + COMMIT_TRIED_FOR)
         if ending.manner in _GIVEN_BACK and ending.at is not None:
             until = ending.at + SAME_ACT
         failures = self._failures.get(session.client_id, _NO_MARKS).between(session.at, until)

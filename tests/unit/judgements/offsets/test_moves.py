@@ -12,7 +12,7 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.offsets.jumps import row_of
 from kafka_hindsight.judgements.offsets.log_changes import LogHistory
 from kafka_hindsight.judgements.offsets.marks import Sign, positions_in
-from kafka_hindsight.judgements.offsets.moves import LogEnds, Place, Removal
+from kafka_hindsight.judgements.offsets.moves import COMMIT_TRIED_FOR, LogEnds, Place, Removal
 from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.shared.timelines import Timeline, instants
 from tests.support.offsets import GIVES_BACK, at, began, ended, event, mark, moves, owned, recorded, removal
@@ -101,6 +101,16 @@ def test_a_failed_commit_makes_it_exact_though_its_line_comes_late() -> None:
         mark(33, Sign.COMMIT_FAILED, 103),
     )
     assert places(*moves(*marks, ends=[ended(40, 200)])) == [("WENT_ON_AT_COMMIT", 103, 103, 3, 3, "b")]
+
+
+def test_a_commit_that_fails_minutes_after_the_next_owner_began_is_another_ones() -> None:
+    """The client may have been started again meanwhile, without a line that shows it, and have read on elsewhere."""
+    marks = (
+        mark(0, Sign.RESUMED, 3),
+        mark(31, Sign.RESUMED, 3, client="b"),
+        mark(31 + COMMIT_TRIED_FOR.total_seconds() + 1, Sign.COMMIT_FAILED, 9_767),
+    )
+    assert moves(*marks, ends=[ended(40, 20_000)]) == []
 
 
 def test_a_seek_to_where_a_member_has_just_begun_is_no_move() -> None:
