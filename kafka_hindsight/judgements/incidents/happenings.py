@@ -55,6 +55,13 @@ ONE_ACT_WITHIN = timedelta(minutes=1)
 that stops all brokers, or a disk that fails with its partitions, needs seconds. A stop after all are back is another
 act."""
 
+HANDED_OVER_WITHIN = timedelta(seconds=9)
+"""The longest time without a leader in which a partition is handed over. Source: broker.session.timeout.ms, 9 s by
+default: the leaders of a broker that dies are missing for longer. Producers and consumers try for 30 s and more."""
+
+_HAND_OVERS = (FailoverKind.CONTROLLED_SHUTDOWN, FailoverKind.PREFERRED_ELECTION, FailoverKind.REASSIGNMENT)
+"""The changes of leaders in which the controller moves a partition from one living broker to another."""
+
 R = TypeVar("R")
 
 
@@ -139,6 +146,13 @@ class Happening:
     def leaderless(self) -> Unused:
         """The partitions that had no leader."""
         return unused(self.unavailability, LEADERLESS)
+
+    @cached_property
+    def offline(self) -> Unused:
+        """Those of them that were not only handed over from one living broker to another."""
+        changes = {f.failover_id: f for f in self.failovers}
+        rows = (u for u in self.unavailability if not is_handed_over(u, changes.get(u.failover_id or "")))
+        return unused(rows, LEADERLESS)
 
     @cached_property
     def refusing(self) -> Unused:
@@ -246,6 +260,12 @@ class Happening:
             return [self.leaderless] if self.leaderless.still else []
         sums = {Harm.PARTITIONS_OFFLINE: self.leaderless, Harm.WRITES_REFUSED: self.refusing}
         return [sums[self.harm]] if self.harm in sums else []
+
+
+def is_handed_over(interval: Unavailability, change: Failover | None) -> bool:
+    """Whether a partition had no leader for no longer than it takes to move it from one living broker to another."""
+    is_short = interval.ended_at is not None and interval.ended_at - interval.started_at <= HANDED_OVER_WITHIN
+    return is_short and change is not None and change.kind in _HAND_OVERS
 
 
 def has_failed(cause: Cause) -> bool:
@@ -565,7 +585,12 @@ def _leaders_lost(
 ) -> Iterator[Happening]:
     """Losses of leaders by broker and time: each partition until it had a leader again."""
     leaderless = grouped((u for u in unused if u.kind in LEADERLESS), lambda u: u.failover_id)
-    noticed = {failover_id for failover_id, rows in leaderless.items() if any(map(is_noticed, rows))}
+    changes = {f.failover_id: f for f in failovers}
+    noticed = {
+        failover_id
+        for failover_id, rows in leaderless.items()
+        if any(is_noticed(u) and not is_handed_over(u, changes.get(failover_id or "")) for u in rows)
+    }
     episodes = [e for e in _episodes(failovers, noticed) if window.holds(e[0].happened_at)]
     for episodes_of_broker in grouped(episodes, lambda e: e[0].leader_from).values():
         for episodes_of_act in _within(episodes_of_broker, lambda e: e[0].happened_at):
@@ -599,7 +624,7 @@ def _is_of(period: OutOfSyncPeriod, happening: Happening) -> bool:
 _LEVELS: tuple[tuple[Harm, Callable[[Happening], object]], ...] = (
     (Harm.RECORDS_LOST, lambda i: i.losses),
     (Harm.RECORDS_SKIPPED, lambda i: i.skipped.low),
-    (Harm.PARTITIONS_OFFLINE, lambda i: i.leaderless.subjects),
+    (Harm.PARTITIONS_OFFLINE, lambda i: i.offline.subjects),
     (Harm.WRITES_REFUSED, lambda i: i.refusing.subjects),
     (Harm.BROKER_LOST, lambda i: any(is_lost(o) for o in i.outages)),
     (Harm.NO_CONTROLLER, lambda i: i.controllers),
@@ -627,6 +652,8 @@ def headline_of(happening: Happening) -> str:
         effect = f"{effect}, and {_unused_clause(happening.leaderless)}"
     if happening.harm == Harm.CONSUMERS_STOPPED and happening.idle.still:
         origin = f"{origin}, and none is left"
+    if happening.harm not in _EFFECTS and happening.leaderless.subjects:
+        origin = f"{origin}; {_unused_clause(happening.leaderless)} as leaders were handed over"
     possible = next((sums for sums in (happening.leaderless, happening.refusing) if sums.count is None), None)
     if possible:
         origin = f"{origin}, and {_unused_clause(possible)}"
@@ -727,7 +754,11 @@ def _leaders_clause(happening: Happening) -> str:
         return "no line shows when the leader was lost"
     kinds = dict.fromkeys(f.kind for f in happening.failovers if f.kind.noun.is_harmful)
     events = [kind.noun.loss.format(former=former_leader) for kind in kinds]
-    return words.listed(events) if events else f"the leader moved from {former_leader}, and no line shows why"
+    if events:
+        return words.listed(events)
+    causes = dict.fromkeys(f.kind.noun.clause for f in happening.failovers if f.kind != FailoverKind.UNKNOWN)
+    why = f" {words.listed([*causes])}" if causes else ", and no line shows why"
+    return f"the leader moved from {former_leader}{why}"
 
 
 def _cut_clause(happening: Happening) -> str:
