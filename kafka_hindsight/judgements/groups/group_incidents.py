@@ -261,6 +261,8 @@ class IncidentCase:
             return min(self.rebalances, key=lambda r: list(Confidence).index(r.confidence))
         if self.outage is not None:
             return next((r for r in self.rebalances if r.cause.noun.family != CauseFamily.UNKNOWN), self.rebalances[0])
+        if self.is_rolling_restart:  # Another member shows that one which only may have been closed was.
+            return next((r for r in self.rebalances if r.cause.noun.is_leave), self.rebalances[0])
         if self.storm is None:
             return self.rebalances[0]
         drivers = [driver_of(r) or r.cause for r in self.storm.driving]

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import NamedTuple
 
-from kafka_hindsight.catalog.codes import Cause, IncidentKind
+from kafka_hindsight.catalog.codes import Cause, Confidence, IncidentKind, Protocol
 from kafka_hindsight.catalog.rows import Contributor, Incident, Rebalance
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
 from kafka_hindsight.knowledge.model import Rule
@@ -126,29 +126,37 @@ class _Restart(NamedTuple):
     back_at: datetime
     client: str
     units: tuple[int, int]
+    is_close: bool
+
+
+def _may_be_close(act: MemberAct) -> bool:
+    """Whether a member that left without a reason may have been closed as well as too slow."""
+    is_possible = act.row is act.rebalance and act.rebalance.confidence == Confidence.POSSIBLE
+    return act.cause is Cause.MAX_POLL_EXCEEDED and is_possible
 
 
 def find_rolling_restarts(units: Sequence[RebalanceUnit]) -> list[list[int]]:
     """Deployments, each as the places of its units: two members or more that close and come back, one after another.
 
     A unit in which a session or a limit ran out belongs to no deployment, and neither does a client that restarts again
-    and again.
+    and again. A leave that only may have been for the poll limit is one, beside a member that did close.
     """
     acts = [(act, client_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
-    broken = {n for act, _, n in acts if act.cause.noun.is_removal}
+    broken = {n for act, _, n in acts if act.cause.noun.is_removal and not _may_be_close(act)}
     comebacks = (a for a in acts if a[0].cause.noun.is_return and a[1])
     returns = timelines(comebacks, lambda a: a[1], lambda a: a[0].at)
     restarts = []
     for leave, client, n in acts:
-        if leave.cause.noun.is_leave and client in returns and n not in broken:
+        if (leave.cause.noun.is_leave or _may_be_close(leave)) and client in returns and n not in broken:
             comeback, _, comeback_n = returns[client].first_after(leave.at) or (None, "", n)
             if comeback is not None and comeback.at <= leave.at + RETURN_WITHIN and comeback_n not in broken:
-                restarts.append(_Restart(leave.at, comeback.at, client, (n, comeback_n)))
+                is_close = leave.cause.noun.is_leave
+                restarts.append(_Restart(leave.at, comeback.at, client, (n, comeback_n), is_close))
     deployments = []
     for chain in runs(sorted(restarts), lambda run, restart: restart.left_at - run[-1].back_at <= RETURN_WITHIN):
         times = Counter(r.client for r in chain)
         calm = [r for r in chain if times[r.client] < LOOP_TURNS]
-        if len({r.client for r in calm}) >= 2:
+        if len({r.client for r in calm}) >= 2 and any(r.is_close for r in calm):
             deployments.append(sorted({n for r in calm for n in r.units}))
     return deployments
 
@@ -165,10 +173,12 @@ def busiest_hours(
 ) -> dict[str, tuple[Rule, Sequence[Rebalance]]]:
     """The rebalances of the busiest 60 minutes of each group in which there were too many, with the rule they break.
 
-    A cooperative pair counts once, rolling restarts of members not at all.
+    A cooperative pair counts once; rolling restarts of members do not, nor changes of share groups: they stop no
+    member, since none owns a partition alone (KIP-932).
     """
     restarts = {i.incident_id for i in incidents if i.kind == IncidentKind.ROLLING_RESTART}
-    relevant = (r for r in rebalances if r.incident_id not in restarts and not r.cause.noun.is_follow_up)
+    counting = (r for r in rebalances if r.protocol != Protocol.SHARE and not r.cause.noun.is_follow_up)
+    relevant = (r for r in counting if r.incident_id not in restarts)
     by_group = grouped(sorted(relevant, key=turn_of), lambda r: r.group_id)
     busiest: dict[str, tuple[Rule, Sequence[Rebalance]]] = {}
     for group_id, rows in sorted(by_group.items()):

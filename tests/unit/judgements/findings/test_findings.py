@@ -51,6 +51,7 @@ def test_six_rebalances_within_an_hour_warn_and_twelve_are_critical() -> None:
     ten_minutes = timedelta(minutes=10)
     assert findings_of(raised(rebalances=rebalances(5, ten_minutes))) == []
     assert findings_of(raised(rebalances=rebalances(6, ten_minutes))) == [("rebalances_frequent", "warning", "orders")]
+    assert findings_of(raised(rebalances=rebalances(12, ten_minutes, protocol="share"))) == [], "no member stops"
     assert findings_of(raised(rebalances=rebalances(12, timedelta(minutes=5)))) == [
         ("rebalances_excessive", "critical", "orders")
     ]

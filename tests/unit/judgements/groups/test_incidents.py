@@ -53,6 +53,34 @@ def test_members_that_leave_and_rejoin_in_turn_are_a_rolling_restart() -> None:
     assert kinds_and_counts(one) == [("single", 1)] * 2
 
 
+def slow_or_closed(confidence: str, second: str) -> list[tuple[str, int]]:
+    """Two members in turn: one left for its poll limit, as sure as that is, and the other one so."""
+    first = replace(rebalance(0, "max_poll_exceeded", "a"), confidence=confidence)
+    other = replace(rebalance(9, second, "b"), confidence=confidence)
+    return kinds_and_counts([
+        first, rebalance(5, "member_rejoined", "a"), other, rebalance(14, "member_rejoined", "b"),
+    ])  # fmt: skip
+
+
+def test_leave_that_may_be_a_close_is_one_where_another_member_closed_in_turn() -> None:
+    """Clients of librdkafka give no reason as they leave: a close and an exceeded limit look alike to brokers."""
+    assert slow_or_closed("possible", "member_left") == [("rolling_restart", 4)]
+    assert slow_or_closed("likely", "member_left") == [("single", 1)] * 4
+    assert slow_or_closed("possible", "max_poll_exceeded") == [("single", 1)] * 4
+
+
+def test_rolling_restart_has_the_cause_of_its_close() -> None:
+    first = replace(rebalance(0, "max_poll_exceeded", "a"), confidence="possible")
+    rows = [
+        first,
+        rebalance(5, "member_rejoined", "a"),
+        rebalance(9, "member_left", "b"),
+        rebalance(14, "member_rejoined", "b"),
+    ]
+    (incident,), _ = group_incidents(rows, [], [])
+    assert incident.cause == "member_left"
+
+
 def test_members_that_crash_and_rejoin_are_no_rolling_restart() -> None:
     crashes = [
         rebalance(n * 9 + s, cause, client)
