@@ -440,8 +440,9 @@ class PartitionStall(Row):
         ),
         Check(
             "owned_or_given",
-            "started_at >= owned_since OR rebalance_id IS NOT NULL OR generation IS NULL",
-            "it stood with this owner, or since a rebalance; where only readings show the owner, neither may be known",
+            "kind = 'falls_behind' OR started_at >= owned_since OR rebalance_id IS NOT NULL OR generation IS NULL",
+            "it stood with this owner, or since a rebalance; where only readings show the owner, neither may be known;"
+            " a partition that falls behind may have had others before",
         ),
         HAS_EVIDENCE,
     )
