@@ -17,6 +17,8 @@ BEFORE = timedelta(seconds=1)
 """How long before an act an answer to it may start."""
 
 OUTAGE_APART = timedelta(seconds=40)
+ROLLS_APART = timedelta(minutes=10)
+"""A member of a deployment is restarted no later than this after the one before it."""
 MAX_NEAR = 6
 
 CLOSED_CODES = ("member_left", "session_ended")
@@ -148,11 +150,13 @@ def _rolling_restart(act: Act, acts: Sequence[Act], tables: GoldTables) -> Answe
 
 
 def _roll_of(act: Act, acts: Sequence[Act]) -> list[Act]:
-    """The unbroken run of rolling-restart acts in the group that holds this act."""
+    """The unbroken run of rolling-restart acts in the group that holds this act: after a while another one begins."""
     run: list[Act] = []
     for other in (a for a in acts if a.group == act.group):
-        if other.expect == ROLLING_RESTART:
+        if other.expect == ROLLING_RESTART and (not run or other.at - run[-1].at <= ROLLS_APART):
             run.append(other)
+        elif other.expect == ROLLING_RESTART and not any(a is act for a in run):
+            run = [other]
         elif any(a is act for a in run):
             break
         else:
