@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from kafka_hindsight.knowledge.commit_errors import is_of_the_cluster
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, WENT_ON
 from kafka_hindsight.knowledge.rules.broker_rules import UNDER_MIN_ISR
 from kafka_hindsight.knowledge.rules.coverage_rules import CLOCKS_DIFFER
+from kafka_hindsight.measures.stories import Story, StoryRows, stories_of, story_links
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, unused
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.blocks import At, Block, EvidenceLines, Link, Name, Quotation, Words
@@ -147,13 +148,17 @@ class LagReading(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderReading(Row):
-    """The partitions that one broker leads in one reading of the cluster."""
+    """The partitions that one broker leads in one reading of the cluster.
+
+    `partitions` is the number of all of the cluster in that reading; None where a part did not answer.
+    """
 
     TABLE = declared.PartitionSnapshot.TABLE
 
     snapshot_at: datetime
     broker: int
     leaders: int
+    partitions: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,17 +265,22 @@ class PageRows:
 
     def around(self, at: datetime) -> PageRows:
         """The rows of what was going on at an instant, or within a minute of it; rows of the whole window stay."""
-        first, end = at - NEAR, at + NEAR
+        return PageRows(self._tables_within(at - NEAR, at + NEAR), self.run)
 
-        def is_near(row: Row) -> bool:
+    def between(self, first: datetime, end: datetime) -> PageRows:
+        """The rows of what was going on between two instants, as a window of their own; others stay."""
+        run = replace(self.run, window_from=first, window_to=end)
+        return PageRows(self._tables_within(first, end), run)
+
+    def _tables_within(self, first: datetime, end: datetime) -> Mapping[type[Row], Sequence[Row]]:
+        def is_within(row: Row) -> bool:
             spans = _SPANS[type(row)]
             start, stop = getattr(row, spans[0]), getattr(row, spans[1])
             return start <= end and (stop is None or stop >= first)
 
-        tables = {
-            kind: [r for r in rows if is_near(r)] if kind in _SPANS else rows for kind, rows in self.tables.items()
+        return {
+            kind: [r for r in rows if is_within(r)] if kind in _SPANS else rows for kind, rows in self.tables.items()
         }
-        return PageRows(tables, self.run)
 
     @cached_property
     def unknown_kinds(self) -> frozenset[WitnessKind]:
@@ -306,6 +316,11 @@ class PageRows:
         return not (self.run.is_partial or self.unknown_kinds or self.of(declared.WithheldRow))
 
     @cached_property
+    def partitions(self) -> int | None:
+        """The most partitions that a whole reading of the window lists; None without one."""
+        return max((r.partitions for r in self.of(LeaderReading) if r.partitions), default=None)
+
+    @cached_property
     def window(self) -> tuple[datetime, datetime]:
         """The first instant of the window and its end."""
         return self.run.window_from.astimezone(UTC), self.run.window_to.astimezone(UTC)
@@ -326,6 +341,22 @@ class PageRows:
     def incidents(self) -> Mapping[str | None, Incident]:
         """Incidents by id."""
         return {row.incident_id: row for row in self.of(Incident)}
+
+    @cached_property
+    def story_of(self) -> Mapping[str, Story]:
+        """The story of each incident that led to another one, or that another one led to, by its id."""
+        incidents = self.of(Incident)
+        rows = StoryRows(
+            incidents,
+            self.of(BrokerOutage),
+            self.of(Failover),
+            self.of(declared.IsrChange),
+            self.of(declared.ControllerChange),
+            self.of(declared.Truncation),
+            self.of(declared.OffsetJump),
+        )
+        stories = stories_of(incidents, story_links(rows))
+        return {incident.incident_id: story for story in stories for incident in story.incidents}
 
     @cached_property
     def delayed_by(self) -> Mapping[str | None, Sequence[Rebalance]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
+from itertools import chain
 from math import ceil
 
 from kafka_hindsight.report import blocks as ui
@@ -172,8 +173,13 @@ def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:
     yield from terminal.blocks([block for block in blocks["verdict"] if isinstance(block, ui.Box | ui.TimelineStrip)])
     yield from ("", "Incidents, the most urgent first")
     yield from terminal.blocks(blocks["incident-list"], 2)
-    for name, title in (("findings", "Findings"), ("standing", "Standing facts")):
-        yield from _findings(terminal, title, [b for b in blocks.get(name, ()) if isinstance(b, ui.Entry)])
+    findings, standing = (
+        [b for b in blocks.get(name, ()) if isinstance(b, ui.Entry)] for name in ("findings", "standing")
+    )
+    yield from _rules(terminal, "Findings", [[*terminal.entry(entry)] for entry in findings])
+    yield from _rules(
+        terminal, "Standing facts", [terminal.text(f"{e.tone:10}{e.brief}", 2, hang=10) for e in standing]
+    )
     yield from ("", "Coverage")
     yield from terminal.blocks([block for block in blocks["coverage"] if isinstance(block, ui.List)], 2)
     yield ""
@@ -182,10 +188,10 @@ def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:
             yield f"{label:8}{place}"
 
 
-def _findings(terminal: Terminal, title: str, entries: Sequence[ui.Entry]) -> Iterator[str]:
+def _rules(terminal: Terminal, title: str, entries: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The first rules of a list, each in its lines, and the number of the others."""
     if entries:
-        yield from ("", title)
-        yield from terminal.blocks(entries[:FINDINGS])
+        yield from ("", title, *chain.from_iterable(entries[:FINDINGS]))
     if entries[FINDINGS:]:
         further = words.counted(len(entries) - FINDINGS, "further rule")
         yield from terminal.text(f"and {further} in the report", 2)

@@ -62,8 +62,16 @@ _LAG = """
     SELECT snapshot_at, sum(lag)::BIGINT AS lag FROM {rows} GROUP BY snapshot_at HAVING sum(lag) IS NOT NULL
     ORDER BY snapshot_at"""
 _LEADERS = """
-    SELECT snapshot_at, leader AS broker, count(*)::BIGINT AS leaders FROM {rows} WHERE leader >= 0 GROUP BY ALL
-    ORDER BY ALL"""
+    WITH whole AS (
+        SELECT cluster, snapshot_at FROM bronze.snapshot_readings WHERE missing IS NULL AND error IS NULL
+    ), listed AS (
+        SELECT p.snapshot_at, p.leader, w.snapshot_at IS NOT NULL AS is_whole,
+            count(*) OVER (PARTITION BY p.snapshot_at)::BIGINT AS partitions
+        FROM {rows} AS p LEFT JOIN whole AS w ON w.cluster = p.cluster AND w.snapshot_at = p.snapshot_at
+    )
+    SELECT snapshot_at, leader AS broker, count(*)::BIGINT AS leaders,
+        CASE WHEN is_whole THEN partitions END AS partitions
+    FROM listed WHERE leader >= 0 GROUP BY ALL ORDER BY ALL"""
 _ONE_MORE_LOSS = """
     WITH reading AS (
         SELECT cluster, snapshot_at FROM {rows} WHERE missing IS NULL AND error IS NULL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from kafka_hindsight.catalog.codes import (
     Confidence,
@@ -42,6 +43,7 @@ from kafka_hindsight.report.page_rows import PageRows, Section
 from kafka_hindsight.report.phrases import declared_label, incident_headline, origin_of, unread_warning
 from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.report.sections.strip import strip
+from kafka_hindsight.report.story_lines import story_sentence
 from kafka_hindsight.report.withheld import ADVICE, withheld_sentences
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped, split_by
@@ -215,7 +217,23 @@ def _sentence(page: PageRows, harm: Harm, rows: Sequence[Incident], is_first: bo
     label, owners = page.whose(rows[0].group_ids, rows[0].topics or ())
     ownership = f" {label}: {owners}." if owners else ""
     advice = f" {harm.noun.now}" if is_first else ""
-    return ui.Item((ui.Strong(claim), advice, ownership), figures.needs(rows[0]))
+    alone = story_sentence(page, rows[0]) or _share(page, harm, rows[0]) if len(rows) == 1 else ""
+    return ui.Item((ui.Strong(claim), alone, advice, ownership), figures.needs(rows[0]))
+
+
+def _share(page: PageRows, harm: Harm, incident: Incident) -> str:
+    """The share of all partitions that an incident left without use; empty where no reading shows how many there are.
+
+    The headline of an incident was written without readings.
+    """
+    counts = {
+        Harm.PARTITIONS_OFFLINE: incident.partitions_offline,
+        Harm.WRITES_REFUSED: incident.partitions_refusing,
+    }
+    count, total = counts.get(harm) or 0, page.partitions or 0
+    if not 1 < count <= total:
+        return ""
+    return f" That is every partition, {total} of {total}." if count == total else f" That is {count} of {total}."
 
 
 def _headlines(
@@ -226,9 +244,16 @@ def _headlines(
     if harm in _TOGETHER and len(rows) > 1 and not any(map(figures.is_going_on, rows)):
         ids = {row.incident_id for row in rows}
         sums = _unused_in(page, (u for u in page.of(Unavailability) if u.incident_id in ids), harm)
-        beginning = f"{sums.clause()}: "
+        beginning = f"{sums.clause(partial(_counted, page))}: "
         headlines = [origin_of(row) or h for row, h in zip(examples, headlines)]
     return beginning, [f"{h}{declared_label(row)}{_doubt(_sureness(row, rows))}" for h, row in zip(headlines, examples)]
+
+
+def _counted(page: PageRows, places: Sequence[object]) -> str:
+    """The number of partitions, of all where a reading shows that number."""
+    total = _of_all(page, len(places))
+    noun = words.verb(page.partitions or 0, "partition", "partitions")
+    return f"{words.number(len(places))} {total}{noun}" if total else words.counted(len(places), "partition")
 
 
 def _unused_in(page: PageRows, rows: Iterable[Unavailability], harm: Harm) -> Unused:
@@ -288,7 +313,9 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     yield from _moved(page, JumpHarm.RECORDS_READ_AGAIN, "records read again by groups", "warn")
     unusable = ((leaderless, offline_at, WitnessKind.LEADERS), (refusing, refusing_at, WitnessKind.IN_SYNC))
     for sums, anchor, witness in unusable:
-        yield _harm(page, witness, (len(sums.subjects), sums.most), _unused(sums), "bad", anchor)
+        label = _unused(sums, _of_all(page, sums.most))
+        is_handed_over = witness is WitnessKind.LEADERS and Harm.PARTITIONS_OFFLINE not in anchors
+        yield _harm(page, witness, (len(sums.subjects), sums.most), label, "warn" if is_handed_over else "bad", anchor)
     yield _harm(page, WitnessKind.LIFE, (absences.least, absences.most), noun, tone, "cluster/outages")
     bounds = len(groups.least), len(groups.most)
     noun = words.verb(bounds[1], "group stopped by a failure", "groups stopped by a failure")
@@ -308,19 +335,22 @@ def _moved(page: PageRows, harm: JumpHarm, label: str, tone: str) -> Iterator[ui
         yield _lower_bound(moved.low, label, tone, "groups/offset-jumps")
 
 
-def _unused(sums: Unused) -> str:
-    """The partitions that could not be used, without their number, the longest time, and the sum."""
+def _unused(sums: Unused, total: str) -> str:
+    """The partitions that could not be used, without their number and the longest time, which the sentences name."""
+    noun = words.verb(sums.most, "partition", "partitions")
+    if sums.count is None:
+        return f"{total}{noun} may have {sums.noun.participle}, {sums.partition_seconds}"
+    claim, open_count = f"{total}{noun} {sums.noun.predicate}", len(sums.still)
+    if open_count == len(sums.subjects):
+        claim = f"{total}{noun} still {sums.noun.predicate} when the logs end" if open_count else claim
+    elif open_count:
+        claim = f"{claim}, {words.number(open_count)} of them still when the logs end"
+    return f"{claim}, {sums.partition_seconds}" if sums.most else claim
 
-    def noun(subjects: Sequence[object]) -> str:
-        return words.verb(len(subjects), "partition", "partitions")
 
-    are_all_open = len(sums.still) == sums.most > 0 and not sums.is_least
-    if are_all_open and sums.longest and sums.longest.ended_at:
-        claim = f"{noun(sums.still)} {sums.noun.predicate} at the end of the logs"
-        before = f"times that were over lasted up to {words.duration(sums.longest_ms)}"
-        return f"{claim}; {before}; {sums.partition_seconds} in all"
-    clause = sums.clause(noun)
-    return f"{clause}, {sums.partition_seconds}" if sums.most else clause
+def _of_all(page: PageRows, count: int) -> str:
+    """The number of all partitions, to stand between a count of some and their noun; empty where none is witnessed."""
+    return f"of {words.number(page.partitions)} " if page.partitions and 0 < count <= page.partitions else ""
 
 
 def _figure(count: int, label: str, tone: str, anchor: str) -> ui.Item:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import WitnessKind
 from kafka_hindsight.catalog.nouns.tones import Tone
-from kafka_hindsight.catalog.rows import BrokerOutage, Rebalance, Unavailability, Witness
+from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Rebalance, Unavailability, Witness
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.measures.unavailability_sums import NO_WRITES
 from kafka_hindsight.report import blocks as ui
@@ -28,6 +28,10 @@ MARKS = 240
 PARTS = 4
 """The parts into which the axis is divided."""
 
+MARGIN = 0.1
+LEAST_MARGIN = timedelta(seconds=5)
+"""How much of its time, and at least how long, the strip of an incident shows before and after it."""
+
 
 def strip(page: PageRows) -> Iterator[ui.TimelineStrip]:
     """The strip; nothing where no broker was away and nothing could not be used.
@@ -39,6 +43,15 @@ def strip(page: PageRows) -> Iterator[ui.TimelineStrip]:
         first, end = page.window
         instants = tuple(ui.At(first + (end - first) * n / PARTS) for n in range(PARTS + 1))
         yield ui.TimelineStrip((*troubles, *_not_known(page)), instants)
+
+
+def strip_of(page: PageRows, incident: Incident) -> Iterator[ui.TimelineStrip]:
+    """The strip of an incident: what was going on in its time, and shortly before and after."""
+    first, last = incident.started_at, incident.ended_at or page.window[1]
+    margin = max((last - first) * MARGIN, LEAST_MARGIN)
+    start, end = max(page.window[0], first - margin), min(page.window[1], last + margin)
+    if start < end:
+        yield from strip(page.between(start, end))
 
 
 def _broker_lanes(page: PageRows) -> Iterator[ui.StripLane]:

@@ -24,6 +24,8 @@ from kafka_hindsight.report.jump_lines import jumps_block
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.paged_tables import failover_table, rebalance_table
 from kafka_hindsight.report.producer_lines import failures_block
+from kafka_hindsight.report.sections.strip import strip_of
+from kafka_hindsight.report.story_lines import story_blocks, story_data
 from kafka_hindsight.report.subjects.incident_parts import parts_of
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
@@ -55,8 +57,10 @@ def incident_answer(page: PageRows, incident_id: str) -> Answer:
         commands=tuple(row.commands or ()),
         proof=row.evidence,
         parts=parts_of(page, row),
+        tables={"story": story_data(story)} if (story := page.story_of.get(incident_id)) else {},
         sections=(
-            ui.ShownSection("moments", "Minute by minute", tuple(_moments(page, row))),
+            ui.ShownSection("story", "One story", tuple(story_blocks(page, row))),
+            ui.ShownSection("moments", "Its time", (*strip_of(page, row), *_moments(page, row))),
             ui.ShownSection("jumps", "Records skipped and read again", tuple(jumps_block(page, jumps))),
             ui.ShownSection("producers", "What producers met", tuple(failures_block(page, failures))),
             ui.ShownSection("changes", "Its changes of leaders", failover_table(failovers)),
@@ -151,7 +155,8 @@ def _moments(page: PageRows, row: Incident) -> Iterator[ui.Block]:
         moments.append((ui.At(rebalance.started_at), _rebalance(rebalance)))
     if len(moments) > 1:
         ordered = sorted(moments, key=lambda m: (m[0].instant is None, m[0].instant))
-        yield ui.List(tuple(ui.Item((at, "  ", sentence)) for at, sentence in ordered), "moments")
+        items = tuple(ui.Item((at, "  ", sentence)) for at, sentence in ordered)
+        yield ui.Expandable("Each moment", (ui.List(items, "moments"),))
 
 
 def _rebalance(row: Rebalance) -> str:
