@@ -35,6 +35,10 @@ from lab.drill.producers import CANARY
 from lab.drill.result import BoundsCount, ScoredVerdict, bounds_of
 from lab.drill.rows import GoldRow, GoldTables, at_of, id_of, read_gold
 from lab.drill.score import score
+from lab.drill.story_score import HEADS as STORY_HEADS
+from lab.drill.story_score import KEPT as STORIES
+from lab.drill.story_score import cells as story_cells
+from lab.drill.story_score import read_counts as read_story_counts
 from lab.truth.labels import APART
 from lab.truth.tables import figures, from_text, reasons_table, section
 from tools.pages.markdown import as_table, page
@@ -93,6 +97,13 @@ _ABOUT_CALM = (
     "A day on which nothing fails, ten minutes at a time ([how](drill.md#a-calm-day)): the badge, how many alerts call"
     " somebody, and how many incidents, findings and standing facts the report has. Below, each sentence with a"
     " person's judgement."
+)
+_ABOUT_STORIES = (
+    "Incidents that led to one another are joined by rules with a proof each, never because they overlap. The truth of"
+    " a night knows its chains: a broker that went first is why another one's death left no replica in sync, brokers"
+    " that were away together are why their controllers had no majority, and a log that was cut is why its group went"
+    " on elsewhere. A link that the truth does not know is wrong. A first score was taken with the rules as they were"
+    " first written."
 )
 _OFFSETS = ("Kafka", "cluster", "jumps", "within bounds", "exact", "widths", "without an upper bound", "books balance")
 _MONTHS = ("Kafka", "cluster", "brokers", "days", "files missing", "absences right", "doubtful", "wrong", "found")
@@ -212,11 +223,12 @@ def calibration_page(
     apart: Sequence[str] = (),
     durations: str = "",
     calm: Sequence[str] = (),
+    stories: str = "",
 ) -> str:
     """The page, from the counts of all drills and months, and the score on logs of strangers (lab.truth.tables).
 
     `apart`: the parts about the folders that are kept apart. `durations`: the file that keeps those of rebalances.
-    `calm`: the parts about calm days.
+    `calm`: the parts about calm days. `stories`: the file that keeps how right links between incidents were.
     """
     drills, months = [k for k in scores if isinstance(k, Drill)], [k for k in scores if isinstance(k, Month)]
     kafkas = sorted({(d.kafka, d.mode) for d in drills}, key=lambda k: (_number(k[0]), k[1]), reverse=True)
@@ -237,6 +249,7 @@ def calibration_page(
         *_against_canaries(drills),
         *_of_offsets(drills),
         *_of_durations(durations),
+        *_of_stories(stories),
         *(("## Calm days", _ABOUT_CALM, *calm) if calm else ()),
         "## Months with files missing",
         _ABOUT_MONTHS,
@@ -284,6 +297,12 @@ def _of_durations(text: str) -> tuple[str, ...]:
         return ()
     table = as_table(DURATION_HEADS, duration_rows(read_counts(text)))
     return "## How long rebalances took", _ABOUT_DURATIONS, table
+
+
+def _of_stories(text: str) -> tuple[str, ...]:
+    if not text:
+        return ()
+    return "## One story", _ABOUT_STORIES, as_table(STORY_HEADS, map(story_cells, read_story_counts(text)))
 
 
 def _month_cells(month: Month) -> tuple[str, ...]:
@@ -382,7 +401,7 @@ def write_page() -> None:
     apart = _apart(*(path.read_text(encoding="utf-8") for path in (FIRST, NEWEST, REASONS)))
     scores = [drills[name] for name in sorted(drills)]
     calm = [*calm_parts(read_windows(_text_of(KEPT)), read_reasons(_text_of(CALM_REASONS)))]
-    page_text = calibration_page(scores, _text_of(STRANGERS), apart, _text_of(DURATIONS), calm)
+    page_text = calibration_page(scores, _text_of(STRANGERS), apart, _text_of(DURATIONS), calm, _text_of(STORIES))
     PAGE.write_text(page_text, encoding="utf-8")
 
 

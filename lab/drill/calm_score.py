@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kafka_hindsight.alerts.sightings import of_findings, of_incidents
 from kafka_hindsight.catalog.codes import FindingSeverity, Urgency
@@ -25,7 +25,7 @@ from kafka_hindsight.catalog.rows import Finding, Incident, NightSummary
 from kafka_hindsight.knowledge.rules import STANDING_RULES
 from kafka_hindsight.report.figures import needs
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.shared.grouping import split_by
+from kafka_hindsight.shared.grouping import grouped, split_by
 from kafka_hindsight.sql.lake import Lake, open_lake
 from lab.drill.harms import truth_lines
 from lab.drill.truth import read_truth
@@ -121,8 +121,11 @@ def _pages(incidents: Sequence[Incident], findings: Iterable[Finding], night: Ni
 
 def read_windows(text: str) -> list[CalmWindow]:
     """The windows that are kept."""
-    rows = map(json.loads, text.splitlines())
-    return [CalmWindow(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}) for row in rows]
+    return [CalmWindow(**_with_tuples(json.loads(line))) for line in text.splitlines()]
+
+
+def _with_tuples(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
 
 
 def with_windows(kept: Sequence[CalmWindow], scored: Sequence[CalmWindow]) -> list[CalmWindow]:
@@ -139,9 +142,11 @@ def calm_parts(kept: Sequence[CalmWindow], reasons: Sequence[Reason]) -> Iterato
         own = [w for w in kept if (w.recording, w.score) == (recording, which)]
         yield f"### {recording} ({own[0].kafka}), {which} score"
         yield as_table(HEADS, map(_cells, own))
-        sentences = dict.fromkeys(s for w in own for s in (*w.asks, *w.findings, *w.standing))
-        rows = [(prose(s), *_judgement(s, reasons)) for s in sentences]
-        yield as_table(("sentence", "right", "why"), rows) if rows else "It says nothing that could be wrong."
+        sentences = [s for w in own for s in (*w.asks, *w.findings, *w.standing)]
+        by_judgement = grouped(sentences, lambda s: _judgement(s, reasons))
+        rows = [(prose(of[0]), str(len(of)), *judgement) for judgement, of in by_judgement.items()]
+        heads = ("sentence, the first of its kind", "times", "right", "why")
+        yield as_table(heads, rows) if rows else "It says nothing that could be wrong."
 
 
 def _cells(window: CalmWindow) -> tuple[str, ...]:

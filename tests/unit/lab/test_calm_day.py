@@ -74,5 +74,5 @@ def test_each_sentence_stands_with_its_judgement() -> None:
     heading, table, sentences = calm_parts([window], [Reason("a died", False, "It was deployed.")])
     assert heading == "### calm (4.4.0), first score"
     assert "| 02:40 | LOOK | 0 | 1 | 1 | 0 |" in table
-    assert "| Group a died | **no** | It was deployed. |" in sentences
-    assert "| info: b gave no answer | not judged |  |" in sentences
+    assert "| Group a died | 1 | **no** | It was deployed. |" in sentences
+    assert "| info: b gave no answer | 1 | not judged |  |" in sentences
