@@ -1,4 +1,4 @@
-"""Incidents that led to others: links that rows prove, and the stories that they make. Overlap in time is no proof."""
+"""Incidents that led to others: links that rows prove, and the stories that they make. Overlap proves nothing."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ from kafka_hindsight.shared.grouping import grouped
 
 Place = tuple[str, int]
 """A partition: its topic and number."""
+
+_NO_REPLICA_LEFT = (FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION)
+"""The changes of a leader after which no replica in sync is left."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,6 @@ def _replica_missing(rows: StoryRows) -> Iterator[StoryLink]:
                 so = f"broker {shrink.broker} was not in sync to take over {failover.topic}-{failover.partition}"
                 proof = [*shrink.evidence[:1], *failover.evidence[:1]]
                 yield StoryLink(outage.incident_id, failover.incident_id, "replica_missing", so, proof)
-
-
-_NO_REPLICA_LEFT = (FailoverKind.OFFLINE, FailoverKind.UNCLEAN_ELECTION)
 
 
 def _is_out(shrink: IsrChange, at: datetime) -> bool:
@@ -154,15 +154,15 @@ STORY_RULES: tuple[StoryRule, ...] = (
         links=_log_cut,
     ),
 )
-"""The rules, in the order in which a story tells of them."""
+"""The rules, in the order of a story."""
 
 
 def story_links(rows: StoryRows) -> list[StoryLink]:
     """The links between incidents of a window: one for each cause, effect and rule."""
-    known = {i.incident_id for i in rows.incidents}
+    ids = {i.incident_id for i in rows.incidents}
     links = [link for rule in STORY_RULES for link in rule.links(rows)]
     first = {(link.cause_id, link.effect_id, link.rule): link for link in reversed(links)}
-    return [link for link in reversed(first.values()) if {link.cause_id, link.effect_id} <= known]
+    return [link for link in reversed(first.values()) if {link.cause_id, link.effect_id} <= ids]
 
 
 @dataclass(frozen=True)
@@ -180,12 +180,12 @@ class Story:
 
     def before(self, incident_id: str) -> Sequence[StoryLink]:
         """The links that led to one of its incidents, over as few others as lie between it and the first one."""
-        led = {incident_id}
+        effects = {incident_id}
         path: list[StoryLink] = []
-        while links := [link for link in self.links if link.effect_id in led and link not in path]:
+        while links := [link for link in self.links if link.effect_id in effects and link not in path]:
             path = [*links, *path]
-            led = {link.cause_id for link in links}
-            if led.intersection(i.incident_id for i in self.roots):
+            effects = {link.cause_id for link in links}
+            if effects.intersection(i.incident_id for i in self.roots):
                 break
         return path
 

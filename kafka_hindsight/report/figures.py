@@ -93,7 +93,7 @@ def by_need(incidents: Iterable[Incident]) -> tuple[list[Incident], list[Inciden
 def state_of(incidents: Iterable[Incident], findings: Iterable[Finding], *, is_known: bool) -> Urgency:
     """Whether a window asks its reader to act, to look, or for nothing: the most urgent of its incidents and findings.
 
-    Without `is_known` it asks to look at least: what the logs could not show may have happened. A setting is no news.
+    Without `is_known` it asks to look at least: what the logs could not show may have happened. Settings are not news.
     """
     states = {needs(i) for i in incidents} | (set() if is_known else {Urgency.LOOK})
     grave = (f for f in findings if f.severity != FindingSeverity.INFO and f.rule_id not in STANDING_RULES)
@@ -189,7 +189,7 @@ def known_partition_seconds(rebalances: Sequence[Rebalance]) -> float | None:
 
 
 def by_standing(findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
-    """The findings about settings, which stand until somebody changes them, and those about what happened."""
+    """The findings about settings, which stand until someone changes them, and those about what happened."""
     rows = list(findings)
     return [f for f in rows if f.rule_id in STANDING_RULES], [f for f in rows if f.rule_id not in STANDING_RULES]
 

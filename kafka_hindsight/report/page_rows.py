@@ -464,7 +464,7 @@ class PageRows:
     def state(self) -> Urgency:
         """Whether the window asks its reader to act, to look, or for nothing.
 
-        An incident to look at, or a warning, that the window before had too is no news.
+        An incident to look at, or a warning, that the window before had too is not new.
         """
         former = {(f.rule_id, f.subject_kind, f.subject) for f in self.run.history.findings}
         news = [

@@ -25,7 +25,7 @@ def story_sentence(page: PageRows, incident: Incident) -> ui.Words:
 
 
 def _origin_of(page: PageRows, root: Incident) -> str:
-    """What began a story: the absences of brokers in its first incident, else its headline."""
+    """The origin of a story: the absences of brokers in its first incident, else its headline."""
     outages = page.rows_of(BrokerOutage, "incident_id", root.incident_id)
     headline = incident_headline(root)
     return words.listed([*map(outage_words, outages)]) or f"{headline[:1].lower()}{headline[1:]}"

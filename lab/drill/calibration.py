@@ -95,7 +95,7 @@ _ABOUT_OFFSETS = (
 )
 _ABOUT_CALM = (
     "A day on which nothing fails, ten minutes at a time ([how](drill.md#a-calm-day)): the badge, how many alerts call"
-    " somebody, and how many incidents, findings and standing facts the report has. Below, each sentence with a"
+    " on-call, and how many incidents, findings and standing facts the report has. Below, each sentence with a"
     " person's judgement."
 )
 _ABOUT_STORIES = (

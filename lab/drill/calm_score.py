@@ -112,7 +112,7 @@ def _judged(lake: Lake, recording: str, kafka: str, which: str, start: datetime,
 
 
 def _pages(incidents: Sequence[Incident], findings: Iterable[Finding], night: NightSummary) -> int:
-    """How many alerts of a window call somebody."""
+    """The number of alerts of a window that call on-call."""
     windows = [{"cluster": night.cluster, "window_from": night.window_from, "window_to": night.window_to}]
     rows = [finding.as_dict() for finding in findings]
     sightings = [*of_incidents(incidents, windows), *of_findings(rows, windows, (), incidents)]

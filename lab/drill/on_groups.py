@@ -51,7 +51,7 @@ from lab.drill.steps import (
 )
 
 _SETTLES_WITHIN = 150
-"""Seconds. A busy machine is no failure."""
+"""Seconds. A busy machine has not failed."""
 
 _REFUSED_WITHIN = 15
 _NEXT_TO_NOTHING = 1.0

@@ -66,7 +66,7 @@ def rows_of(lake: Lake) -> StoryRows:
 
 
 def expected_pairs(acts: Sequence[Act], gold: StoryRows, mode: str) -> set[Pair]:
-    """The chains that the truth knows, as pairs of incidents. An effect in the incident of its cause is no pair."""
+    """The chains that the truth knows, as pairs of incidents. An effect in the incident of its cause makes none."""
     pairs = {*_of_elections(acts, gold), *_of_quorums(acts, gold, mode), *_of_groups(acts, gold)}
     return {(cause, effect) for cause, effect in pairs if cause != effect}
 

@@ -132,7 +132,7 @@ class _Restart(NamedTuple):
 def _may_be_close(act: MemberAct) -> bool:
     """Whether a member that left without a reason may have been closed as well as too slow."""
     is_possible = act.row is act.rebalance and act.rebalance.confidence == Confidence.POSSIBLE
-    return act.cause is Cause.MAX_POLL_EXCEEDED and is_possible
+    return act.cause.noun.is_late_poll and is_possible
 
 
 def find_rolling_restarts(units: Sequence[RebalanceUnit]) -> list[list[int]]:

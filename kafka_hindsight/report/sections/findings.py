@@ -30,10 +30,10 @@ def findings(page: PageRows) -> Iterator[ui.Block]:
 
 
 def standing(page: PageRows) -> Iterator[ui.Block]:
-    """The settings and placements that would make a failure worse: they stand until somebody changes them."""
+    """The settings and placements that would make a failure worse: they stand until someone changes them."""
     facts = figures.by_standing(page.of(Finding))[0]
     if facts:
-        yield ui.Paragraph("Nothing happened to these: each would make a failure worse. They are no news.", "quiet")
+        yield ui.Paragraph("Nothing happened to these: each would make a failure worse.", "quiet")
     yield from _entries(page, facts)
 
 

@@ -130,7 +130,7 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
 
 
 def _as_before(former: Sequence[Incident]) -> Iterator[ui.Block]:
-    """The incidents that ask to look and are no news: the window before had the same ones."""
+    """The incidents that ask to look and that the window before had too."""
     if former:
         headlines = {incident_headline(row): row for row in reversed(former)}
         rows = [*headlines.items()][::-1]
@@ -244,12 +244,12 @@ def _headlines(
     if harm in _TOGETHER and len(rows) > 1 and not any(map(figures.is_going_on, rows)):
         ids = {row.incident_id for row in rows}
         sums = _unused_in(page, (u for u in page.of(Unavailability) if u.incident_id in ids), harm)
-        beginning = f"{sums.clause(partial(_counted, page))}: "
+        beginning = f"{sums.clause(partial(_count_words, page))}: "
         headlines = [origin_of(row) or h for row, h in zip(examples, headlines)]
     return beginning, [f"{h}{declared_label(row)}{_doubt(_sureness(row, rows))}" for h, row in zip(headlines, examples)]
 
 
-def _counted(page: PageRows, places: Sequence[object]) -> str:
+def _count_words(page: PageRows, places: Sequence[object]) -> str:
     """The number of partitions, of all where a reading shows that number."""
     total = _of_all(page, len(places))
     noun = words.verb(page.partitions or 0, "partition", "partitions")
