@@ -585,11 +585,11 @@ def _leaders_lost(
 ) -> Iterator[Happening]:
     """Losses of leaders by broker and time: each partition until it had a leader again."""
     leaderless = grouped((u for u in unused if u.kind in LEADERLESS), lambda u: u.failover_id)
-    changes = {f.failover_id: f for f in failovers}
+    change_of = {f.failover_id: f for f in failovers}
     noticed = {
         failover_id
         for failover_id, rows in leaderless.items()
-        if any(is_noticed(u) and not is_handed_over(u, changes.get(failover_id or "")) for u in rows)
+        if any(is_noticed(u) and not is_handed_over(u, change_of.get(failover_id or "")) for u in rows)
     }
     episodes = [e for e in _episodes(failovers, noticed) if window.holds(e[0].happened_at)]
     for episodes_of_broker in grouped(episodes, lambda e: e[0].leader_from).values():
