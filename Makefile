@@ -118,8 +118,8 @@ COMPILE = ../.build/uv/bin/uv pip compile --quiet --no-header --no-emit-index-ur
 	--generate-hashes --universal --python-version 3.11
 
 locks: setup ## resolve the locks again: spark.txt and local.txt from pyproject.toml, the others from locks/*.in
-	@cd locks && $(COMPILE) ../pyproject.toml --extra alerts --extra delta --extra snapshot --extra spark -o spark.txt
-	@cd locks && $(COMPILE) ../pyproject.toml --extra alerts --extra snapshot -c spark.txt -o local.txt
+	@cd locks && $(COMPILE) ../pyproject.toml --extra alerts --extra audit --extra delta --extra snapshot --extra spark -o spark.txt
+	@cd locks && $(COMPILE) ../pyproject.toml --extra alerts --extra audit --extra snapshot -c spark.txt -o local.txt
 	@cd locks && for needed in *.in; do $(COMPILE) $$needed -o $$(basename $$needed .in).txt || exit 1; done
 
 supply: setup ## licences, bills of materials, known vulnerabilities of what is locked; jars against their hashes

@@ -90,7 +90,9 @@ def try_out(wheel: Path, work: Path) -> int:
     with tarfile.open(SAMPLE) as archive:
         archive.extractall(night, filter="data")
     subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, environment], check=True)
-    subprocess.run([UV, "pip", "install", "--quiet", "--python", environment / "bin" / "python", wheel], check=True)
+    subprocess.run(
+        [UV, "pip", "install", "--quiet", "--python", environment / "bin" / "python", f"{wheel}[audit]"], check=True
+    )
     size = sum(p.lstat().st_size for p in environment.rglob("*")) / 1e6
     print(f"Installed: {size:.0f} MB", flush=True)
     variables = {"PATH": os.environ["PATH"], "HOME": str(work)}

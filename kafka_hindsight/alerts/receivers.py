@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from kafka_hindsight.settings.alerts import Receiver
 from kafka_hindsight.shared.exits import BadInput
+from kafka_hindsight.start.extras import require_extra
 
 PATIENCE = 10
 """Seconds within which a program has to answer."""
@@ -35,6 +36,7 @@ def sender(receiver: Receiver, url: str, storage: str | None) -> Send:
 
 
 def _text_sender(receiver: str, url: str, storage: str | None) -> Send:
+    require_extra("alerts", "A receiver that is not a webhook")
     import apprise  # takes a second: imported only where there is something to send
 
     logging.getLogger("apprise").setLevel(_SILENT)

@@ -16,7 +16,6 @@ from kafka_hindsight.audit.inputs import audit_settings
 from kafka_hindsight.catalog.steps import INGEST
 from kafka_hindsight.kafka import snapshots
 from kafka_hindsight.kafka.connection import Connection
-from kafka_hindsight.lake.kept_files import under_umask
 from kafka_hindsight.lake.landing import read_json
 from kafka_hindsight.lake.lock import is_held
 from kafka_hindsight.settings.config import is_dated, is_uri, masked
@@ -26,6 +25,7 @@ from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, BadInput
 from kafka_hindsight.shared.page_names import NEWEST
 from kafka_hindsight.start import launch
+from kafka_hindsight.start.extras import require_extra
 
 if TYPE_CHECKING:
     from kafka_hindsight.sql.lake import Lake
@@ -49,6 +49,9 @@ def judge(logs: str | Path, lake: str | Path | None = None, **inputs: str) -> La
     """
     if strange := sorted(inputs.keys() - set(INPUTS)):
         raise BadInput(f"An audit has no input {', '.join(strange)}. Its inputs are {', '.join(INPUTS)}.")
+    require_extra("audit", "judge")
+    from kafka_hindsight.lake.kept_files import under_umask
+
     place = str(lake or tempfile.mkdtemp(prefix="hindsight-"))
     with under_umask(int(launch.umask(), 8)):
         code = audit(audit_settings({}, {**inputs, "logs": str(logs), "lake": place, "engine": "local"}))

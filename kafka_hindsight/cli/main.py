@@ -17,6 +17,7 @@ from kafka_hindsight.cli.verbs import EPILOG, PURPOSE, VERBS
 from kafka_hindsight.shared import parent
 from kafka_hindsight.shared.exits import DONE
 from kafka_hindsight.shared.hidden_packages import hide
+from kafka_hindsight.start.extras import require_extra
 
 READERS = frozenset({"explain", "fleet", "mcp", "metrics", "report", "sql", "tables"})
 """The verbs that only read a lake, without code of users."""
@@ -45,6 +46,8 @@ def doctor(ctx: typer.Context) -> int:
 def _loaded(name: str) -> Any:
     """Load the command of a verb."""
     verb = VERBS[name]
+    if verb.extra:
+        require_extra(verb.extra, f"`hindsight {name}`")
     function = getattr(importlib.import_module(f"kafka_hindsight.cli.{verb.module}"), verb.function)
     extra_settings = {"allow_extra_args": True, "ignore_unknown_options": True} if name == "doctor" else {}
     app = typer.Typer(add_completion=False, rich_markup_mode=None)

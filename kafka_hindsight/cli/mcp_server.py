@@ -105,18 +105,8 @@ def _exposure(host: str, token: str) -> Iterator[str]:
 
 
 def build_server(lake: str) -> MCPServer:
-    """The server of a lake, with its tools.
-
-    Raises:
-        BadInput: The package mcp is missing.
-    """
-    try:
-        from mcp.server import MCPServer
-    except ImportError:
-        raise BadInput(
-            "`hindsight mcp` needs the package mcp. Install it: pip install 'kafka-hindsight[mcp]'; in a checkout: make"
-            " setup-check."
-        ) from None
+    """The server of a lake, with its tools."""
+    from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import ToolAnnotations
 

@@ -15,34 +15,43 @@ EPILOG = (
 )
 
 
+WRITES = "audit"
+"""The extra of what writes a lake."""
+
+
 class Verb(NamedTuple):
-    """A verb: its module in this room, its function, and its line of help."""
+    """A verb: its module in this room, its function, its line of help, and the extra that it needs, if any."""
 
     module: str
     function: str
     says: str
+    extra: str | None = None
 
 
 VERBS = {
-    "audit": Verb("audit", "command", "audit a night, the recorded one or your own logs, in one process or on Spark"),
+    "audit": Verb(
+        "audit", "command", "audit a night, the recorded one or your own logs, in one process or on Spark", WRITES
+    ),
     **{
-        s.name: Verb("step", "by_hand", f"run one step: {s.sentence[0].lower()}{s.sentence[1:]}")
+        s.name: Verb("step", "by_hand", f"run one step: {s.sentence[0].lower()}{s.sentence[1:]}", WRITES)
         for s in STEPS
         if s is not REPORT
     },
-    "step": Verb("step", "become", "run one step as a scheduler's container does"),
-    "snapshot": Verb("snapshot", "command", "take a reading of a live cluster and land it in the lake"),
+    "step": Verb("step", "become", "run one step as a scheduler's container does", WRITES),
+    "snapshot": Verb("snapshot", "command", "take a reading of a live cluster and land it in the lake", "snapshot"),
     "alert": Verb("alert", "command", "send the alerts that are due, each once"),
     "sql": Verb("ask", "sql", "open an SQL prompt over the lake, or answer one query"),
     "tables": Verb("ask", "tables", "list a lake's tables: rows, newest row, what one row is"),
     "explain": Verb("look", "explain", "explain a group, topic, broker, client or incident, with its log lines"),
     "fleet": Verb("look", "fleet", "list all clusters, the worst first, and which were not audited"),
     "metrics": Verb("look", "metrics", "print the newest night of each cluster as OpenMetrics"),
-    "mcp": Verb("mcp_server", "mcp", "serve the answers of a lake to programs (Model Context Protocol)"),
-    "anonymise": Verb("anonymise", "command", "copy logs and readings with pseudonyms in place of names"),
+    "mcp": Verb("mcp_server", "mcp", "serve the answers of a lake to programs (Model Context Protocol)", "mcp"),
+    "anonymise": Verb("anonymise", "command", "copy logs and readings with pseudonyms in place of names", WRITES),
     "clusters": Verb("clusters_file", "command", "check hindsight.toml, or print its JSON Schema"),
     "doctor": Verb("main", "doctor", "check this machine, a lake, a cluster or logs"),
-    "upgrade": Verb("upgrade", "command", "make a lake of an earlier version one of this version, night by night"),
+    "upgrade": Verb(
+        "upgrade", "command", "make a lake of an earlier version one of this version, night by night", WRITES
+    ),
     "report": Verb("look", "report", "print the path of the newest report, or Markdown, or a list of all nights"),
 }
 

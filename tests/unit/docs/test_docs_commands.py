@@ -127,7 +127,7 @@ ELSEWHERE_READ = {
     r"python -m build .+": "tests/dags/test_airflow_package.py builds the same wheel",
     r"python3\.11 -m venv .+": "a standalone Spark was given such an archive by hand",
     r"pip install (?:venv-pack|\"kafka_hindsight_airflow).*": "needs a cluster, or an Airflow elsewhere",
-    r"pip install 'kafka-hindsight\[mcp\]'": "an extra; tests/audit/test_answers.py runs what it installs",
+    r"pip install 'kafka_hindsight-\S+\.whl\[mcp\]'": "an extra; tests/audit/test_answers.py runs what it installs",
     r"gcloud .+": "needs Google Cloud",
     r"(?:\./include/|apache-airflow-providers-).+": "lines of requirements.txt",
     r"CREATE TABLE .+": "Databricks's",
