@@ -31,6 +31,7 @@ PROFILES = {"*", *(profile for service in SERVICES.values() for profile in servi
 
 BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "README.md": {},
+    "agents.md": {"json": (1, "tests/audit/test_agents_page.py")},
     "api.md": {"python": (6, "tests/unit/package/test_api.py")},
     "design.md": {"": (2, "drawings of folders")},
     "expectations.md": {"json": (1, "tests/store/test_publish.py"), "": (1, "tests/store/test_publish.py")},
