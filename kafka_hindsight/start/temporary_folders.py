@@ -34,8 +34,8 @@ def private_folder() -> Path:
 def temporary_folder() -> TemporaryDirectory[str]:
     """A folder of this process, which ends with it. Those of processes of this machine that have ended are removed."""
     folder, own = private_folder(), f"of-{socket.gethostname()}-"
-    for left in folder.glob(f"{own}*"):
-        process = left.name.removeprefix(own).partition("-")[0]
+    for abandoned in folder.glob(f"{own}*"):
+        process = abandoned.name.removeprefix(own).partition("-")[0]
         if process.isdigit() and not is_alive(int(process)):
-            shutil.rmtree(left, ignore_errors=True)
+            shutil.rmtree(abandoned, ignore_errors=True)
     return TemporaryDirectory(prefix=f"{own}{os.getpid()}-", dir=folder)
