@@ -133,6 +133,14 @@ class Origin(Code):
     RECORD = "record", "A record of one of Kafka's own topics."
 
 
+class SubjectKind(Code):
+    """What a row of gold.night_subjects is about."""
+
+    TOPIC = "topic", "A topic, with its partitions."
+    GROUP = "group", "A consumer, share or streams group, or a cluster of Kafka Connect."
+    BROKER = "broker", "A broker, or a node that is broker and controller."
+
+
 LINES = (Origin.BROKER, Origin.CLIENT)
 """The origins of lines."""
 

@@ -42,13 +42,16 @@ class BrokerDimension(Row):
 
     cluster: ClusterName
     broker: Annotated[int, "Broker id"]
+    kafka_version: Annotated[str | None, "Kafka's version at its last start that a log shows; null where none does"] = (
+        None
+    )
     first_at: Annotated[datetime, "The first row that names it"]
     last_at: Annotated[datetime, "The last row that names it"]
 
 
 @table("gold.dim_topic", key=("cluster", "topic"))
 class TopicDimension(Row):
-    """One topic that a row of gold names; one without any trouble, change of leader or owner has none."""
+    """One topic that a row of gold names."""
 
     cluster: ClusterName
     topic: Annotated[str, "Topic"]
@@ -62,13 +65,17 @@ class TopicDimension(Row):
 
 @table("gold.dim_group", key=("cluster", "group_id"))
 class GroupDimension(Row):
-    """One consumer group that rebalanced or owned partitions."""
+    """One group that a row of gold names."""
 
     cluster: ClusterName
     group_id: Annotated[str, "Consumer group"]
     protocol: Annotated[str | None, "Rebalance protocol of its last rebalance; null without one"] = None
     rebalances: Annotated[int, "Its rebalances"]
     members: Annotated[int | None, "The most members that it had after a rebalance; null where not known"] = None
+    client_versions: Annotated[
+        list[str] | None,
+        "Versions of its Java clients in the last night of which a log shows them; null where none does",
+    ] = None
     first_at: Annotated[datetime, "The first row that names it"]
     last_at: Annotated[datetime, "The last row that names it"]
 
@@ -130,39 +137,50 @@ _REBALANCES = """
         ended_at IS NULL OR duration_ms >= 1000, incident_id
     FROM gold.rebalances"""
 _BROKERS = """
-    SELECT cluster, broker, min(instant) AS first_at, max(instant) AS last_at
+    SELECT cluster, broker, arg_max(version, instant) AS kafka_version, min(instant) AS first_at,
+        max(instant) AS last_at
     FROM (
-        SELECT cluster, broker, down_at AS instant FROM gold.broker_outages
-        UNION ALL SELECT cluster, broker, up_at FROM gold.broker_outages
-        UNION ALL SELECT cluster, broker, happened_at FROM gold.isr_changes
-        UNION ALL SELECT cluster, broker, snapshot_at FROM gold.leader_imbalance
-        UNION ALL SELECT cluster, unnest([leader_from, leader_to, preferred_leader]), happened_at FROM gold.failovers
+        SELECT cluster, broker, down_at AS instant, NULL AS version FROM gold.broker_outages
+        UNION ALL SELECT cluster, broker, up_at, NULL FROM gold.broker_outages
+        UNION ALL SELECT cluster, broker, happened_at, NULL FROM gold.isr_changes
+        UNION ALL SELECT cluster, broker, snapshot_at, NULL FROM gold.leader_imbalance
+        UNION ALL
+        SELECT cluster, unnest([leader_from, leader_to, preferred_leader]), happened_at, NULL FROM gold.failovers
+        UNION ALL SELECT cluster, name::INTEGER, first_at, NULL FROM gold.night_subjects WHERE kind = 'broker'
+        UNION ALL SELECT cluster, name::INTEGER, last_at, versions[-1] FROM gold.night_subjects WHERE kind = 'broker'
     )
     WHERE broker >= 0 AND instant IS NOT NULL
     GROUP BY cluster, broker"""
 _TOPICS = """
     SELECT cluster, topic, topic LIKE '\\_\\_%' ESCAPE '\\' AS is_internal,
-        count(DISTINCT "partition")::INTEGER AS partitions,
+        greatest(count(DISTINCT "partition"), max(partitions))::INTEGER AS partitions,
         arg_max(replication_factor, instant) AS replication_factor,
         arg_max(min_insync_replicas, instant) AS min_insync_replicas, min(instant) AS first_at, max(instant) AS last_at
     FROM (
-        SELECT cluster, topic, "partition", last_at AS instant, replication_factor, min_insync_replicas
+        SELECT cluster, topic, "partition", last_at AS instant, replication_factor, min_insync_replicas,
+            NULL AS partitions
         FROM gold.partition_risks
-        UNION ALL SELECT cluster, topic, "partition", happened_at, NULL, NULL FROM gold.failovers
-        UNION ALL SELECT cluster, topic, "partition", happened_at, NULL, NULL FROM gold.isr_changes
-        UNION ALL SELECT cluster, topic, "partition", valid_from, NULL, NULL FROM gold.ownership
-        UNION ALL SELECT cluster, topic, "partition", started_at, NULL, NULL FROM gold.unavailability
+        UNION ALL SELECT cluster, topic, "partition", happened_at, NULL, NULL, NULL FROM gold.failovers
+        UNION ALL SELECT cluster, topic, "partition", happened_at, NULL, NULL, NULL FROM gold.isr_changes
+        UNION ALL SELECT cluster, topic, "partition", valid_from, NULL, NULL, NULL FROM gold.ownership
+        UNION ALL SELECT cluster, topic, "partition", started_at, NULL, NULL, NULL FROM gold.unavailability
         WHERE topic IS NOT NULL
+        UNION ALL SELECT cluster, name, NULL, unnest([first_at, last_at]), NULL, NULL, partitions
+        FROM gold.night_subjects WHERE kind = 'topic'
     )
     WHERE instant IS NOT NULL
     GROUP BY cluster, topic"""
 _GROUPS = """
     SELECT cluster, group_id, arg_max(protocol, instant) AS protocol, count(rebalance_id)::INTEGER AS rebalances,
-        max(members) AS members, min(instant) AS first_at, max(instant) AS last_at
+        max(members) AS members, arg_max(versions, instant) AS client_versions, min(instant) AS first_at,
+        max(instant) AS last_at
     FROM (
-        SELECT cluster, group_id, protocol, rebalance_id, members_after AS members, started_at AS instant
+        SELECT cluster, group_id, protocol, rebalance_id, members_after AS members, NULL AS versions,
+            started_at AS instant
         FROM gold.rebalances
-        UNION ALL SELECT cluster, group_id, NULL, NULL, NULL, valid_from FROM gold.ownership
+        UNION ALL SELECT cluster, group_id, NULL, NULL, NULL, NULL, valid_from FROM gold.ownership
+        UNION ALL SELECT cluster, name, NULL, NULL, NULL, versions, unnest([first_at, last_at])
+        FROM gold.night_subjects WHERE kind = 'group'
     )
     GROUP BY cluster, group_id"""
 _NIGHTS = """
@@ -179,14 +197,21 @@ VIEWS = (
     ),
     DerivedView(
         BrokerDimension.TABLE,
-        (gold.BROKER_OUTAGES, gold.ISR_CHANGES, gold.LEADER_IMBALANCE, gold.FAILOVERS),
+        (gold.BROKER_OUTAGES, gold.ISR_CHANGES, gold.LEADER_IMBALANCE, gold.FAILOVERS, gold.NIGHT_SUBJECTS),
         _BROKERS,
     ),
     DerivedView(
         TopicDimension.TABLE,
-        (gold.PARTITION_RISKS, gold.FAILOVERS, gold.ISR_CHANGES, gold.OWNERSHIP, gold.UNAVAILABILITY),
+        (
+            gold.PARTITION_RISKS,
+            gold.FAILOVERS,
+            gold.ISR_CHANGES,
+            gold.OWNERSHIP,
+            gold.UNAVAILABILITY,
+            gold.NIGHT_SUBJECTS,
+        ),
         _TOPICS,
     ),
-    DerivedView(GroupDimension.TABLE, (gold.REBALANCES, gold.OWNERSHIP), _GROUPS),
+    DerivedView(GroupDimension.TABLE, (gold.REBALANCES, gold.OWNERSHIP, gold.NIGHT_SUBJECTS), _GROUPS),
     DerivedView(NightOf.TABLE, (quality.PUBLICATIONS,), _NIGHTS),
 )

@@ -19,6 +19,7 @@ ISR_CHANGES = rows.IsrChange.TABLE
 PARTITION_STALLS = rows.PartitionStall.TABLE
 LEADER_IMBALANCE = rows.LeaderImbalance.TABLE
 MEMBER_SETTINGS = rows.MemberSetting.TABLE
+NIGHT_SUBJECTS = rows.NightSubject.TABLE
 OFFSET_JUMPS = rows.OffsetJump.TABLE
 OUT_OF_SYNC_PERIODS = rows.OutOfSyncPeriod.TABLE
 OWNERSHIP = rows.Ownership.TABLE

@@ -8,7 +8,14 @@ from __future__ import annotations
 from enum import StrEnum, auto
 
 _GROUP, _COORDINATOR, _PARTITION, _TOPIC = "group", "coordinator", "partition", "topic"
-_BROKER, _CLIENT, _PRODUCER, _RECORD, _DERIVED = "broker", "client", "producer", "record", "derived"
+_BROKER, _CLIENT, _PRODUCER, _RECORD, _SOFTWARE, _DERIVED = (
+    "broker",
+    "client",
+    "producer",
+    "record",
+    "software",
+    "derived",
+)
 
 
 class Kind(StrEnum):
@@ -156,6 +163,8 @@ class Kind(StrEnum):
     BROKER_HALTED = auto(), _BROKER, "The broker halts because of a failed log directory", "detail"
     BROKER_CONFIGURED = auto(), _BROKER, "The settings of a broker at its start and after each change", "detail (name = value, one a line), [node (its id)]"
     CLUSTER_NAMED = auto(), _BROKER, "The line names the cluster id", "detail"
+
+    SOFTWARE_VERSION = auto(), _SOFTWARE, "A process of Kafka's, or a Java client, prints its version as it starts", "detail (the version)"
 
     # --- clients ---------------------------------------------------------------------------------------------
     CLIENT_CONFIGURED = auto(), _CLIENT, "A Java consumer logged its settings at its start", "client_id, [group_id, instance_id, session_timeout_ms, rebalance_timeout_ms (max.poll.interval.ms), heartbeat_interval_ms, assignor (all that it supports), protocol], [detail (where it begins and when it commits: name = value, one a line)]"

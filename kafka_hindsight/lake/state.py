@@ -19,7 +19,7 @@ from kafka_hindsight.shared.at_once import at_once
 from kafka_hindsight.shared.exits import BadInput, sentences_of
 
 FILE = "lake_version.json"
-LAKE_VERSION = 10
+LAKE_VERSION = 11
 """The version of the tables that this code declares."""
 
 OLDEST_VERSION = 4

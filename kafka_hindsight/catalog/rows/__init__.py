@@ -9,6 +9,7 @@ from kafka_hindsight.catalog.rows.gold_incidents import *  # noqa: F403
 from kafka_hindsight.catalog.rows.gold_offsets import *  # noqa: F403
 from kafka_hindsight.catalog.rows.gold_partitions import *  # noqa: F403
 from kafka_hindsight.catalog.rows.gold_producers import *  # noqa: F403
+from kafka_hindsight.catalog.rows.gold_subjects import *  # noqa: F403
 from kafka_hindsight.catalog.rows.internal import *  # noqa: F403
 from kafka_hindsight.catalog.rows.quality_rows import *  # noqa: F403
 from kafka_hindsight.catalog.rows.silver_rows import *  # noqa: F403

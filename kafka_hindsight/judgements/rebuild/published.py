@@ -9,13 +9,14 @@ from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.incidents import ADVISED, LINKS, UNAVAILABILITY
 from kafka_hindsight.judgements.rebuild.leader_balance import BALANCE
 from kafka_hindsight.judgements.rebuild.lost_lines import LOST_LINES
+from kafka_hindsight.judgements.rebuild.night_subjects import SUBJECTS
 from kafka_hindsight.judgements.rebuild.offsets import OFFSETS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
 from kafka_hindsight.judgements.rebuild.producer_logs import PRODUCER_LOGS, PRODUCERS
 from kafka_hindsight.judgements.rebuild.rules import judgement_of
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, joined, judgements_in_order
 
-JUDGEMENTS = (ADVISED, GROUPS, PARTITIONS, READINGS, BALANCE, OFFSETS, PRODUCER_LOGS, PRODUCERS, LOST_LINES)
+JUDGEMENTS = (ADVISED, GROUPS, PARTITIONS, READINGS, BALANCE, OFFSETS, PRODUCER_LOGS, PRODUCERS, LOST_LINES, SUBJECTS)
 """The judgements that fill tables. The judgements that these read are found by what they read."""
 
 

@@ -18,6 +18,15 @@ _LOADS_LOGS = "core/src/main/scala/kafka/log/LogManager.scala loadLogs"
 
 PATTERNS = (
     Pattern(
+        pattern_id="process.version",
+        kind=Kind.SOFTWARE_VERSION,
+        loggers=("org.apache.kafka.common.utils.AppInfoParser",),
+        regex=r"^Kafka version ?: (?P<detail>\S+)$",
+        versions="0.10-4.4",
+        source="clients/src/main/java/org/apache/kafka/common/utils/AppInfoParser.java AppInfo; with a blank before the"
+        " colon until 2.1",
+    ),
+    Pattern(
         pattern_id="process.logs_clean",
         kind=Kind.LOGS_CLEAN,
         loggers=_LOG_MANAGER,
