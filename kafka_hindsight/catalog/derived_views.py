@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Annotated
 
 from kafka_hindsight.catalog import gold, quality
+from kafka_hindsight.catalog.codes import SubjectKind
 from kafka_hindsight.catalog.row import Millis, Row, table
 from kafka_hindsight.catalog.rows.columns import ClusterName
 from kafka_hindsight.catalog.table_model import Column, Table
@@ -78,6 +79,16 @@ class GroupDimension(Row):
     ] = None
     first_at: Annotated[datetime, "The first row that names it"]
     last_at: Annotated[datetime, "The last row that names it"]
+
+
+@table("now.dim_owner", key=("cluster", "kind", "name"))
+class OwnerDimension(Row):
+    """One group or topic that a row of gold names, with who owns it by the hindsight.toml in force."""
+
+    cluster: ClusterName
+    kind: Annotated[SubjectKind, "What it is: group or topic"]
+    name: Annotated[str, "Group or topic"]
+    owner: Annotated[str, "Its owner; several in alphabetical order, separated by commas; `unowned` without any"]
 
 
 @table("gold.night_of", key=("cluster", "window_from", "window_to"), time_column="window_from")
@@ -183,11 +194,23 @@ _GROUPS = """
         FROM gold.night_subjects WHERE kind = 'group'
     )
     GROUP BY cluster, group_id"""
+_OWNERS = """
+    SELECT s.cluster, s.kind, s.name,
+        coalesce(string_agg(DISTINCT o.owner, ', ' ORDER BY o.owner), 'unowned') AS owner
+    FROM (
+        SELECT cluster, 'group' AS kind, group_id AS name FROM gold.dim_group
+        UNION ALL SELECT cluster, 'topic', topic FROM gold.dim_topic
+    ) AS s
+    LEFT JOIN now.owners AS o
+        ON (o.kind = s.kind AND s.name GLOB o.pattern) OR (o.kind = 'cluster' AND s.cluster GLOB o.pattern)
+    GROUP BY s.cluster, s.kind, s.name"""
 _NIGHTS = """
     SELECT DISTINCT cluster,
         strftime((window_from + (window_to - window_from) / 2) AT TIME ZONE 'UTC', '%Y-%m-%d') AS night,
         window_from, window_to
     FROM quality.publications"""
+
+_OWNABLE = (GroupDimension.TABLE, TopicDimension.TABLE)
 
 VIEWS = (
     DerivedView(
@@ -215,3 +238,10 @@ VIEWS = (
     DerivedView(GroupDimension.TABLE, (gold.REBALANCES, gold.OWNERSHIP, gold.NIGHT_SUBJECTS), _GROUPS),
     DerivedView(NightOf.TABLE, (quality.PUBLICATIONS,), _NIGHTS),
 )
+
+OWNERS = DerivedView(
+    OwnerDimension.TABLE,
+    tuple({table: None for view in VIEWS for table in view.reads if view.table in _OWNABLE}),
+    _OWNERS,
+)
+"""The view of owners, which reads other views, and `now.owners` that only `hindsight sql` has."""

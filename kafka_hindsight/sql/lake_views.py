@@ -112,6 +112,8 @@ def open_views(lake: str, tables: Collection[Table] = TABLES) -> duckdb.DuckDBPy
             connection.execute(f"CREATE VIEW {view.full_name} AS {view.query}")
     for left_out in create_now_views(connection, place, landed):
         print(left_out, file=sys.stderr)
+    if set(derived_views.OWNERS.reads) <= set(tables):
+        connection.execute(f"CREATE VIEW {derived_views.OWNERS.full_name} AS {derived_views.OWNERS.query}")
     for setting in _LOCKED:
         connection.execute(setting)
     return connection

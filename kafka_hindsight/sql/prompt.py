@@ -23,7 +23,7 @@ from kafka_hindsight.sql.duck_types import duck_type, one_sentence, view_name
 from kafka_hindsight.sql.lake_views import open_views
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries, named_question, variables_set
 
-VIEWS = (*derived_views.VIEWS, *now_views.VIEWS)
+VIEWS = (*derived_views.VIEWS, *now_views.VIEWS, derived_views.OWNERS)
 VIEW_BY_NAME = {view.full_name: view for view in VIEWS}
 
 HISTORY = KEPT / "sql_history"

@@ -131,6 +131,19 @@ LAKE = {
         {"jump_id": "3", "group_id": "nobodys", "jumped_at": at(3), "records_low": 4, "records_high": 9,
          "harm": "records_read_again"},
     ),
+    "gold.night_subjects": rows_of(
+        "gold.night_subjects",
+        *({"night_subject_id": f"{kind}-{name}", "kind": kind, "name": name, "window_from": at(0), "window_to": at(60),
+           "first_at": at(0), "last_at": at(60), **columns}
+          for kind, name, columns in (
+              ("topic", "t", {"partitions": 2, "is_whole": True}), ("topic", "u", {"partitions": 3, "is_whole": False}),
+              ("broker", "1", {"versions": ["4.0.1", "4.1.2"]}), ("broker", "2", {"versions": None}))),
+    ),
+    "quality.nights": rows_of(
+        "quality.nights",
+        {"window_from": at(0), "window_to": at(60), "rebalances": 3, "partition_seconds": 6.0, "sudden_absences": None,
+         "not_known": ["broker_lost"]},
+    ),
     "quality.publications": rows_of(
         "quality.publications",
         *({"run_id": str(n), "table": "gold.rebalances", "window_from": at(first), "window_to": at(last)}
@@ -252,6 +265,21 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"owner": "data", "month": "2026-10-01", "harm": "records_skipped", "groups": 1, "jumps": 2, "records_low": 72,
          "records_high": None},
         {"owner": "unowned", "harm": "records_read_again", "records_low": 4, "records_high": 9},
+    ],
+    "bill_by_month": [
+        {"month": "2026-10-01", "owner": "data", "rebalances": 3, "rebalances_of_unknown_cost": 2,
+         "consumers_stopped_at_most": 6.0, "without_leader": 65.0, "without_writes": 245.0},
+        {"month": "2026-09-01", "owner": "shop", "rebalances": 2, "rebalances_of_unknown_cost": 2,
+         "consumers_stopped_at_most": None, "without_leader": None},
+    ],
+    "availability_of_topics": [
+        {"topic": "t", "partitions": 2, "observed_s": 3600, "leaderless_partition_seconds": 65.0,
+         "available_percent": 99.097, "is_at_most": False},
+        {"topic": "u", "is_whole": False, "available_percent": None},
+    ],
+    "figures_by_version": [
+        {"versions": "4.1.2, unknown", "nights": 1, "broker_hours": 2.0, "rebalances": 3, "sudden_absences": None,
+         "nights_in_part": 1},
     ],
     "bill_by_owner from='2026-10-01 03:03'": [{"owner": "unowned"}],
     "cost_by_owner from='2026-10-01 03:25'": [{"owner": "data", "rebalances": 0, "times_without_leader": 1}],

@@ -50,7 +50,8 @@ def made_rows() -> dict[str, list[Any]]:
     configured = replace(
         retried[0], kind=Kind.PRODUCER_CONFIGURED, detail="acks = 1", happened_at=START, line_id="configured"
     )
-    found = [*crash, *more, *refused, named, loaded, slept, *retried, configured, *events("settings-2.8")]
+    version = replace(crash[0], kind=Kind.SOFTWARE_VERSION, detail="2.8.2", line_id="version")
+    found = [*crash, *more, *refused, named, loaded, slept, *retried, configured, version, *events("settings-2.8")]
     found += lines("librdkafka-python-4.3", *BOTH)
     of_group = {"group_id": "g1", "client_id": "c1", "topic": "orders", "partition": 0, "log_offset": 5}
     started = {"kind": Kind.LOG_START_MOVED, "topic": "orders", "partition": 0, "log_offset": 9}
