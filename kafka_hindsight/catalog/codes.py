@@ -134,7 +134,7 @@ class Origin(Code):
 
 
 class SubjectKind(Code):
-    """What a row of gold.night_subjects is about."""
+    """The subject of a row of gold.night_subjects."""
 
     TOPIC = "topic", "A topic, with its partitions."
     GROUP = "group", "A consumer, share or streams group, or a cluster of Kafka Connect."

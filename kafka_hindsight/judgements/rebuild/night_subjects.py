@@ -85,23 +85,25 @@ def topics_read(partitions: Iterable[rows.PartitionSnapshot]) -> Iterator[Appear
     """The topics of readings: for each partition its first and last reading."""
     for topic, own in grouped(partitions, lambda p: p.topic).items():
         count = len({p.partition for p in own})
-        shown = _read(SubjectKind.TOPIC, topic, own, f"topic {topic} has {counted(count, 'partition')}")
-        yield replace(shown, partitions=count, is_whole=True)
+        topic_in_readings = _in_readings(
+            SubjectKind.TOPIC, topic, own, f"topic {topic} has {counted(count, 'partition')}"
+        )
+        yield replace(topic_in_readings, partitions=count, is_whole=True)
 
 
 def brokers_read(readings: Iterable[rows.BrokerSnapshot]) -> Iterator[Appearance]:
     """The brokers that readings list: of each the first and the last one."""
     for broker, own in grouped(readings, lambda r: str(r.broker)).items():
-        yield _read(SubjectKind.BROKER, broker, own, f"broker {broker} is in the cluster")
+        yield _in_readings(SubjectKind.BROKER, broker, own, f"broker {broker} is in the cluster")
 
 
 def groups_read(readings: Iterable[rows.GroupSnapshot]) -> Iterator[Appearance]:
     """The groups that readings list: of each the first and the last one."""
     for group, own in grouped(readings, lambda r: r.group_id).items():
-        yield _read(SubjectKind.GROUP, group, own, f"the reading lists group {group}")
+        yield _in_readings(SubjectKind.GROUP, group, own, f"the reading lists group {group}")
 
 
-def _read(kind: SubjectKind, name: str, readings: Iterable[Reading], says: str) -> Appearance:
+def _in_readings(kind: SubjectKind, name: str, readings: Iterable[Reading], says: str) -> Appearance:
     first, *_, last = sorted([*readings, *readings], key=lambda r: r.snapshot_at)
     quotes = [quote_snapshot(reading, says) for reading in (first, last)]
     return Appearance(kind, name, Origin.SNAPSHOT, quotes, first.snapshot_at, last.snapshot_at)
