@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from kafka_hindsight.catalog.rows import OffsetJump
+from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.build import night_of
-from kafka_hindsight.report.jump_lines import summary_of
+from kafka_hindsight.report.jump_lines import jumps_block, summary_of
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.subjects.group_answer import group_answer
+from tests.support.report_blocks import cells, found
 from tests.support.report_night import night
 from tests.support.report_rows import at, made
 
@@ -40,3 +42,5 @@ def test_a_group_that_has_not_come_back_has_skipped_nothing_yet() -> None:
         "Group away has not come back: retention had removed the records that came next."
     ]
     assert night_of(page, "run", at("08:00:00")).records_skipped_low is None
+    (table,) = found(ui.PlainTable, (*jumps_block(page, page.of(OffsetJump)),))
+    assert cells(table.rows[0])[:2] == ["away", "clicks-0"] and "not back" in cells(table.rows[0])

@@ -109,6 +109,13 @@ def test_cluster_without_audit_of_the_last_night_is_named():
     assert "not audited  never" in "\n".join(fleet_lines(fleet))
 
 
+def test_terminal_has_the_worst_headline_of_each_cluster_or_nothing():
+    fleet = Fleet.of([calm(cluster="calm"), a_night(cluster="hurt", headline="40 records were lost")], [], AT)
+    _, hurt, quiet = fleet_lines(fleet)
+    assert hurt.endswith(": 40 records were lost")
+    assert quiet.endswith(": nothing")
+
+
 @pytest.mark.parametrize(("minutes", "expected"), [(9, [["a", "b"]]), (11, [])])
 def test_incidents_of_several_clusters_within_ten_minutes_are_grouped(minutes, expected):
     begun = [
