@@ -197,6 +197,16 @@ def test_an_expiry_is_certain_only_beside_the_record_that_deletes_the_offset() -
     assert verdict(removal(50, expired, is_named=False)) == "commit_lost possible"
 
 
+def test_an_expiry_is_proven_by_the_last_line_about_it() -> None:
+    deleted = recorded(30, Sign.DELETED)
+    marks = mark(0, Sign.COMMITTED, 50, has_members=True), deleted, mark(60, Sign.RESUMED, 0, client="b")
+    removals = [removal(seconds, Kind.OFFSETS_EXPIRED) for seconds in (29.5, 30)]
+    (move,) = moves(*marks, removals=removals, has_commits=True)
+    row = row_of("c", move)
+    assert row is not None and row.cause == JumpCause.OFFSETS_EXPIRED
+    assert [q.happened_at for q in row.evidence if q.source == "broker-1/server.log"] == [at(30)]
+
+
 def test_nothing_is_skipped_until_a_member_comes_back() -> None:
     (away,) = moves(mark(0, Sign.READ, 50, has_members=False), owners=[owned(-60, -1)], starts=[began(30, 90)])
     row = row_of("c", away)
