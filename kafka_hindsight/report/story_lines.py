@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_hindsight.catalog.rows import BrokerOutage, Incident
+from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.measures.stories import Story, StoryLink
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.page_rows import PageRows
-from kafka_hindsight.report.phrases import incident_headline, outage_words
-from kafka_hindsight.shared import words
+from kafka_hindsight.report.phrases import incident_headline, origin_of
 
 
 def story_sentence(page: PageRows, incident: Incident) -> ui.Words:
@@ -20,15 +19,14 @@ def story_sentence(page: PageRows, incident: Incident) -> ui.Words:
         return ""
     root = next(i for i in story.incidents if i.incident_id in {link.cause_id for link in links})
     steps = dict.fromkeys(link.so for link in links)
-    opening = ui.Link(_origin_of(page, root), page.incident_anchor(root))
-    return " It began at ", ui.At(root.started_at), ", when ", opening, f": so {', and '.join(steps)}."
+    opening = ui.Link(_origin_of(root), page.incident_anchor(root))
+    return " It began when ", opening, f": so {', and '.join(steps)}."
 
 
-def _origin_of(page: PageRows, root: Incident) -> str:
-    """The origin of a story: the absences of brokers in its first incident, else its headline."""
-    outages = page.rows_of(BrokerOutage, "incident_id", root.incident_id)
+def _origin_of(root: Incident) -> str:
+    """The origin of a story with its time, as the headline of its first incident says it."""
     headline = incident_headline(root)
-    return words.listed([*map(outage_words, outages)]) or f"{headline[:1].lower()}{headline[1:]}"
+    return origin_of(root) or f"{headline[:1].lower()}{headline[1:]}"
 
 
 def story_blocks(page: PageRows, incident: Incident) -> Iterator[ui.Block]:

@@ -140,3 +140,6 @@ UNSEEN = {
 
 UNREAD = frozenset({LINES_UNREAD.rule_id, LINES_QUARANTINED.rule_id})
 """The rules that count lines, each of one source."""
+
+BY_CAUSE = frozenset({GROUP_UNANSWERED.rule_id})
+"""The rules that name the same subjects once for each cause: the finding with most of them has as many as are sure."""

@@ -31,7 +31,7 @@ from kafka_hindsight.catalog.rows import (
     Witness,
 )
 from kafka_hindsight.knowledge.rules import ONGOING_RULES, RULES, UNREAD, UNSEEN, WENT_ON
-from kafka_hindsight.knowledge.rules.coverage_rules import CLOCKS_DIFFER
+from kafka_hindsight.knowledge.rules.coverage_rules import BY_CAUSE, CLOCKS_DIFFER
 from kafka_hindsight.measures.record_losses import total_loss
 from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
@@ -190,7 +190,8 @@ def _coverage(page: PageRows) -> str:
     gaps = []
     for rule, template in UNSEEN.items():
         if (rows := unseen.get(rule)) and rule not in UNREAD:
-            count = sum(words.stands_for(row.subject) for row in rows)
+            counts = [words.stands_for(row.subject) for row in rows]
+            count = max(counts) if rule in BY_CAUSE else sum(counts)
             names = f"{rows[0].subject_kind} {rows[0].subject}"
             gaps.append(template.format(names if count == 1 else words.counted(count, rows[0].subject_kind)))
     total = coverage.totals(page)

@@ -377,3 +377,19 @@ def test_table_heading_sorts_by_value_in_both_directions(browser, places):
         assert browser.tell(f"{table}.querySelectorAll('th')[7].getAttribute('aria-sort')") == order
         values.append(browser.tell(f"[...{table}.tBodies[0].rows].map(r => r.cells[7].innerText)"))
     assert values == [["9,000", "34,000", "1,200,000"], ["1,200,000", "34,000", "9,000"]]
+
+
+def test_first_screen_with_its_strip_fits_a_small_screen(browser, places):
+    browser.open(places["usual"], 1280, 800)
+    bottom = "Math.ceil(document.querySelector('figure.times').getBoundingClientRect().bottom)"
+    assert browser.tell(bottom) <= 800
+    assert browser.tell("document.documentElement.scrollWidth") <= 1280
+
+
+def test_incident_shows_the_strip_of_its_own_time(browser, places):
+    browser.open(places["usual"])
+    (incident, *_) = [view for view in views_of(browser) if view.startswith("incident-")]
+    browser.show(incident)
+    lanes = "[...document.querySelectorAll('#view figure.times dt')].map(e => e.textContent)"
+    assert any(lane.startswith("Broker") for lane in browser.tell(lanes))
+    assert browser.tell("[...document.querySelectorAll('#view details summary')].map(e => e.textContent)")
