@@ -76,9 +76,12 @@ def tags(cluster: Cluster) -> list[str]:
 
 
 def defaults(cluster: Cluster) -> dict[str, Any]:
-    """The default arguments of a cluster's tasks: its owner, retries, and what the factory was given."""
+    """The default arguments of a cluster's tasks: its owner, retries, and what the factory was given.
+
+    The owner is each team that has the cluster, else the cluster itself: Airflow lists and filters DAGs by it.
+    """
     teams = [o["name"] for o in owners() if cluster.name and fits(o["clusters"], [cluster.name])]
-    return {**({"owner": ", ".join(teams)} if teams else {}), **retries(), **_FACTORY.get()[1]}
+    return {"owner": ", ".join(teams) or cluster.name or "hindsight", **retries(), **_FACTORY.get()[1]}
 
 
 def night_schedule(cluster: Cluster) -> CronDataIntervalTimetable | list[Asset]:

@@ -91,7 +91,8 @@ def run_step(name: str, raw_settings: dict[str, Any], workers: Workers) -> int:
     step = BY_NAME[name]
     try:
         settings = Settings.of(raw_settings)
-        print(settings.described(), flush=True)
+        if step not in STEPS[1:]:  # the first step of a run prints the settings of all
+            print(settings.described(), flush=True)
         summary = perform(step, settings, workers)
     except Exception as error:
         if exit_code(error) == FAULT:

@@ -152,7 +152,7 @@ def test_dag_list_shows_cluster_owner_and_labels(monkeypatch: pytest.MonkeyPatch
     assert (ours.dag_display_name, ours.owner, ours.tags) == ("Kafka night audit: a", "us", {"hindsight", "a", "prod"})
     assert (theirs.dag_display_name, theirs.owner, theirs.tags) == (
         "Kafka night audit: b",
-        "airflow",
+        "b",
         {"hindsight", "b"},
     )
     assert all(dag.description and "\n" not in dag.description for dag in dags.values())

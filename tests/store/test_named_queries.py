@@ -144,6 +144,14 @@ LAKE = {
         {"window_from": at(0), "window_to": at(60), "rebalances": 3, "partition_seconds": 6.0, "sudden_absences": None,
          "not_known": ["broker_lost"]},
     ),
+    "quality.parsed_hours": rows_of(
+        "quality.parsed_hours",
+        *({"source": source, "last_at": at(minute), "lines_in": 4, "unparsed": 1,
+           "lowest_broker": lowest, "highest_broker": highest}
+          for source, minute, lowest, highest in (
+              ("b-1/server.log", 0, 1, 1), ("b-1/server.log", 60, 1, 1), ("b-2/server.log", 30, 2, 2),
+              ("all.log//b-3", 45, 1, 3))),
+    ),
     "quality.publications": rows_of(
         "quality.publications",
         *({"run_id": str(n), "table": "gold.rebalances", "window_from": at(first), "window_to": at(last)}
@@ -166,6 +174,12 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         {"group_id": "pay", "assignor": "roundrobin", "eager_clients": 1, "all_offer_cooperative": None, "who": "c"},
     ],
     "eager_groups from='2026-10-01 03:04'": [],
+    "collection_health": [
+        {"broker": 2, "log": "server.log", "source": "b-2/server.log", "hours_behind": 0.5, "lines_in": 4},
+        {"broker": None, "log": "all.log", "hours_behind": 0.3},
+        {"broker": 1, "last_line_at": "2026-10-01T04:00:00.000Z", "hours_behind": 0.0, "lines_in": 8, "unparsed": 2},
+    ],
+    "collection_health cluster=c": [{"broker": 2}, {"broker": None}, {"broker": 1}],
     "coverage_by_broker": [
         {"broker_folder": "dc/broker-2", "logs": "server.log", "windows": 1, "of_windows": 2, "share_seen": 0.25},
         {"broker_folder": "dc/broker-1", "logs": "controller.log, server.log", "windows": 2, "share_seen": 1.0,
