@@ -488,8 +488,9 @@ def test_first_screen_marks_each_cause_that_is_not_certain(report):
 
 def test_topic_with_lost_records_is_above_topic_without_leader():
     lost = failover("lost", 0, at("03:00:00"), "unclean_election", leaderless_ms=1_000)
+    offline = failover("lost", 1, at("03:30:00"), "offline", leaderless_ms=1_000)
     waited = failover("waited", 0, at("04:00:00"), "offline", leaderless_ms=60_000)
-    page = build_report(empty() | {"gold.failovers": [waited, lost]}, run())
+    page = build_report(empty() | {"gold.failovers": [waited, lost, offline]}, run())
     assert [lane.label for lane in seen.timeline(page).lanes if lane.kind == "partition"] == ["lost", "waited"]
 
 

@@ -178,6 +178,8 @@ def test_quorum_waiting_for_migration_has_no_controller() -> None:
     assert rebuild_controller_changes(waits, [], EVER) == []
     changes = rebuild_controller_changes([e for e in waits if e.kind != "controller_waits"], [], EVER)
     assert [c.cause for c in changes] == ["first"]
+    later = [e for e in events("moved-3.9") if e.broker == 4 and e.controller_epoch == 2]
+    assert [t.epoch for t in controller_epochs_of([*waits, *later])] == [2], "it waited in its first epoch alone"
 
 
 def test_controller_actions_show_former_controller_but_no_election(tmp_path: Path) -> None:
