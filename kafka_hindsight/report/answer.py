@@ -56,7 +56,8 @@ class Answer:
     def view(self, page: PageRows) -> ui.View:
         """The answer as a view of the report."""
         title = plain.shortened(self.title, 240)
-        return ui.View(self.anchor, title, tuple(self._sections(page)), ticket=tuple(self._ticket()))
+        address = "" if self.kind == "incident" else f"{self.kind}/{self.name}"
+        return ui.View(self.anchor, title, tuple(self._sections(page)), ticket=tuple(self._ticket()), address=address)
 
     def data(self) -> dict[str, Any]:
         """The answer for programs."""

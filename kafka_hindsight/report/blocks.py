@@ -358,7 +358,8 @@ class View:
 
     `name` is its address. `nav` is its label in the navigation, empty for a view that is only linked. `holds` are the
     kinds of anchors that lie in it: `#finding-1a2b` leads to the view that holds `finding`. `ticket` is what a ticket
-    needs of it, in a few lines; empty for a view that is a list.
+    needs of it, in a few lines; empty for a view that is a list. `address` is another address, for people to write:
+    `group/orders`.
     """
 
     name: str
@@ -367,6 +368,7 @@ class View:
     nav: str = ""
     holds: tuple[str, ...] = ()
     ticket: tuple[Words, ...] = ()
+    address: str = ""
 
 
 @dataclass(frozen=True)

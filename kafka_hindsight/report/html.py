@@ -65,7 +65,7 @@ def render_html(page: Page, has_script: bool = True) -> str:
 
 
 def _packed_views(page: Page, renderer: _Renderer) -> str:
-    """The views as JSON: `chunks` of packed views, the chunk of each view by its name, and what the views hold."""
+    """The views as JSON: `chunks` of packed views, the chunk of each by name, what they hold, and their addresses."""
     chunks: list[str] = []
     places: dict[str, int] = {}
     waiting: dict[str, dict[str, str]] = {}
@@ -83,7 +83,9 @@ def _packed_views(page: Page, renderer: _Renderer) -> str:
         if size > CHUNK_BYTES:
             chunks.append(_deflated(waiting))
             waiting, size = {}, 0
-    return json.dumps({"chunks": [*chunks, _deflated(waiting)], "places": places, "holders": holders})
+    addresses = {view.address: view.name for view in page.views if view.address}
+    views = {"chunks": [*chunks, _deflated(waiting)], "places": places, "holders": holders, "addresses": addresses}
+    return json.dumps(views).replace("<", "\\u003c")  # a name may end the script
 
 
 def _deflated(views: Mapping[str, Any]) -> str:

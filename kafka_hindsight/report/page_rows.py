@@ -183,7 +183,7 @@ READS: tuple[type[Row], ...] = (
     declared.BrokerOutage, declared.ControllerChange, declared.CoordinatorMove, declared.Coverage, declared.Failover,
     declared.Finding, declared.GenerationGap, declared.ImbalancePeriod, declared.Incident, declared.InputSpan,
     declared.IsrChange,
-    declared.LeaderImbalance, declared.LeadershipGap, declared.MemberSetting,
+    declared.LeaderImbalance, declared.LeadershipGap, declared.MemberSetting, declared.NightSubject,
     declared.OffsetJump, declared.OutOfSyncPeriod, declared.Ownership, declared.PartitionRisk, declared.PartitionStall,
     declared.ProducerFailure,
     declared.ProducerSetting, declared.Quarantine,

@@ -50,11 +50,13 @@ _SUBJECTS: Mapping[str, Sequence[str]] = {
         "SELECT cluster, group_id, started_at FROM gold.partition_stalls",
         "SELECT cluster, group_id, first_seen_at FROM gold.member_settings",
         "SELECT cluster, unnest(group_ids), started_at FROM gold.incidents",
+        "SELECT cluster, name, first_at FROM gold.night_subjects WHERE kind = 'group'",
     ),
     "topic": (
         "SELECT cluster, topic AS name, happened_at AS shown_at FROM gold.failovers",
         "SELECT cluster, topic, started_at FROM gold.unavailability WHERE topic IS NOT NULL",
         "SELECT cluster, unnest(topics), started_at FROM gold.incidents",
+        "SELECT cluster, name, first_at FROM gold.night_subjects WHERE kind = 'topic'",
     ),
     "partition": (
         "SELECT cluster, concat(topic, '-', partition) AS name, happened_at AS shown_at FROM gold.failovers",
@@ -70,6 +72,7 @@ _SUBJECTS: Mapping[str, Sequence[str]] = {
         "SELECT cluster, concat('broker ', broker) AS name, down_at AS shown_at FROM gold.broker_outages",
         "SELECT cluster, concat('broker ', broker), snapshot_at FROM gold.leader_imbalance",
         "SELECT cluster, concat('broker ', leader_to), happened_at FROM gold.failovers WHERE leader_to >= 0",
+        "SELECT cluster, concat('broker ', name), first_at FROM gold.night_subjects WHERE kind = 'broker'",
     ),
 }
 """Queries for the names of subjects, with the cluster and an instant of each."""

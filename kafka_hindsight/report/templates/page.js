@@ -57,9 +57,13 @@ const router = () => {
   };
 
   // An address is a view, `view/anchor`, or an anchor that a view holds, alone or with all of its kind; what is shown of it follows a `?`.
+  // People write `group/orders`, `topic/orders`, `broker/1`, `client/a` and `owner/crm`.
+  const decoded = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
   const parsed = () => {
-    const [, path, query] = /^#?([a-z0-9/-]*)(?:\?(.*))?$/.exec(location.hash) ?? [];
+    const [, path, query] = /^#?([^?]*)(?:\?(.*))?$/.exec(location.hash) ?? [];
     const [first, anchor] = (path ?? "").split("/"), state = new URLSearchParams(query ?? "");
+    const address = decoded(path ?? "");
+    if (Object.hasOwn(packed.addresses, address)) return { name: packed.addresses[address], anchor: "", state };
     if (first in packed.places) return { name: first, anchor: anchor ?? "", state };
     const holder = packed.holders[first] ?? packed.holders[first.split("-")[0]];
     return { name: holder ?? home, anchor: first, state };

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -84,6 +85,20 @@ def test_address_of_a_row_is_that_of_its_link(browser, places):
             assert browser.becomes(f"document.querySelector('.marked')?.id === '{address.rpartition('/')[2]}'"), address
             assert browser.tell("document.querySelector('main').dataset.view") == view
             assert browser.said == []
+
+
+def test_names_that_people_write_are_addresses(browser, places):
+    """Of the usual night, and of one whose names are hostile."""
+    for place in ("usual", "hostile"):
+        browser.open(places[place])
+        packed = "JSON.parse(document.getElementById('views').textContent)"
+        addresses = browser.tell(f"{packed}.addresses")
+        assert {address.partition("/")[0] for address in addresses} >= {"group", "topic", "broker"}
+        for address, view in {
+            address.partition("/")[0]: (address, view) for address, view in addresses.items()
+        }.values():
+            browser.open(f"{places[place]}#{quote(address)}")
+            assert browser.becomes(f"document.querySelector('main').dataset.view === '{view}'"), address
 
 
 def test_back_returns_to_the_view_before(browser, places):
