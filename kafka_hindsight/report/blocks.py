@@ -35,11 +35,16 @@ class Link:
 
 @dataclass(frozen=True)
 class PageLink:
-    """A link to another page of the lake: the name of its file, and a place on it or an empty `anchor`."""
+    """A link to another page of the lake: the name of its file, and a place on it or an empty `anchor`.
+
+    `says` is the link in more words, `style` its look.
+    """
 
     text: str
     page: str
     anchor: str = ""
+    says: str = ""
+    style: str = ""
 
 
 @dataclass(frozen=True)

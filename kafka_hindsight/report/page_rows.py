@@ -42,11 +42,15 @@ QUOTES_PER_PAGE = 14_000
 
 @struct
 class EarlierWindow(Row):
-    """A window that was published before, in numbers; `is_comparable` where it is as long as the report's."""
+    """A window that was published before, in numbers; `is_comparable` where it is as long as the report's.
+
+    `page` is the name of its report; null where that is not known.
+    """
 
     window_from: datetime
     is_comparable: bool = True
     state: str | None = None
+    page: str | None = None
     rebalances: float
     partition_seconds: float
     failovers: float

@@ -136,7 +136,7 @@ _PUBLISHED = """
     WHERE cluster = $cluster AND "table" = $table AND window_to >= $first"""
 _BEFORE = "(SELECT unnest($starts::TIMESTAMPTZ[]) AS window_from, unnest($ends::TIMESTAMPTZ[]) AS window_to) AS w"
 _NUMBERS = f"""
-    SELECT w.window_from, w.window_to, n.state, coalesce(r.rebalances, 0)::DOUBLE AS rebalances,
+    SELECT w.window_from, w.window_to, n.state, n.page, coalesce(r.rebalances, 0)::DOUBLE AS rebalances,
         coalesce(r.partition_seconds, 0)::DOUBLE AS partition_seconds,
         coalesce(f.failovers, 0)::DOUBLE AS failovers, coalesce(u.leaderless_ms, 0)::DOUBLE AS leaderless_ms
     FROM {_BEFORE}

@@ -14,6 +14,7 @@ from kafka_hindsight.catalog.codes import (
     JumpHarm,
     Origin,
     UnavailabilityKind,
+    Urgency,
     WitnessKind,
 )
 from kafka_hindsight.catalog.rows import (
@@ -39,7 +40,7 @@ from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
 from kafka_hindsight.report.not_judged import JUDGED, unknown_verdicts
 from kafka_hindsight.report.not_known import missing_witnesses, unread_inputs
-from kafka_hindsight.report.page_rows import PageRows, Section
+from kafka_hindsight.report.page_rows import EarlierWindow, PageRows, Section
 from kafka_hindsight.report.phrases import declared_label, incident_headline, origin_of, unread_warning
 from kafka_hindsight.report.sections import coverage
 from kafka_hindsight.report.sections.strip import strip
@@ -51,6 +52,8 @@ from kafka_hindsight.shared.grouping import grouped, split_by
 SENTENCES = 3
 MOST_NAMED = 4
 UNKNOWNS = 3
+SQUARES = 30
+"""The windows before that a calm page shows as squares: a month of nights."""
 """The most sentences about what is not known that stand beside the badge."""
 
 _TOGETHER: Mapping[Harm, Sequence[UnavailabilityKind]] = {
@@ -127,6 +130,23 @@ def _calm(page: PageRows) -> Iterator[ui.Block]:
         yield ui.Paragraph(f"{words.sentence(words.listed(zeros))}{scope}.")
     checked = [words.counted(len(page.of(Coverage)), "log"), words.counted(len(RULES), "rule")]
     yield ui.Paragraph(f"Checked: {words.listed(checked)}.", "quiet")
+    yield from nights_before(page)
+
+
+def nights_before(page: PageRows) -> Iterator[ui.Block]:
+    """The windows before this one, each a letter that leads to its page; the oldest first."""
+    squares = [_square(window) for window in page.earlier_windows[-SQUARES:]]
+    if squares:
+        number = words.counted(len(squares), "window")
+        key = ", ".join(f"{urgency.noun.label[0]} {urgency.noun.label.lower()}" for urgency in Urgency)
+        yield ui.Paragraph((f"The {number} before ({key}): ", ui.join(squares, " ")), "nights")
+
+
+def _square(window: EarlierWindow) -> ui.Words:
+    state = next((urgency for urgency in Urgency if urgency == window.state), None)
+    letter, tone = (state.noun.label[0], str(state)) if state else ("?", "none")
+    says = f"{words.instant(window.window_from)}: {tone if state else 'state not known'}"
+    return ui.PageLink(letter, window.page, says=says, style=tone) if window.page else ui.Badge(letter, tone)
 
 
 def _as_before(former: Sequence[Incident]) -> Iterator[ui.Block]:
