@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
+import sys
 import tomllib
-from collections.abc import Callable
-from typing import Any
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
@@ -22,9 +21,17 @@ READERS = {"alert", "clusters", "doctor", "explain", "fleet", "metrics", "report
 
 @pytest.fixture
 def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    found: Callable[..., Any] = importlib.util.find_spec
-    modules = {module for extra in EXTRAS.values() for module in extra.modules}
-    monkeypatch.setattr(extras, "find_spec", lambda name: None if name in modules else found(name))
+    def lacking(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(extras, "version", lacking)
+    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", sys.prefix)
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_environment_of_the_steps_elsewhere_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HINDSIGHT_SPARK_ENV", "/opt/steps")
+    require_extra("audit", "`hindsight audit`")
 
 
 @pytest.mark.parametrize("name", EXTRAS)
@@ -47,9 +54,8 @@ def test_wheel_names_the_packages_with_their_bounds(name: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("name", EXTRAS)
-def test_modules_are_those_that_the_extra_brings(name: str) -> None:
-    packages = {package.partition(">")[0].replace("-", "_") for package in DECLARED[name]}
-    assert {*EXTRAS[name].modules} == packages
+def test_packages_are_those_that_the_extra_brings(name: str) -> None:
+    assert {*EXTRAS[name].packages} == {package.partition(">")[0] for package in DECLARED[name]}
 
 
 def test_readers_need_no_extra_and_each_named_extra_is_declared() -> None:
