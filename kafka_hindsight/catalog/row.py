@@ -27,6 +27,7 @@ from typing import Annotated, Any, TypeVar, Union, cast, dataclass_transform, ge
 from kafka_hindsight.catalog.code import Code
 from kafka_hindsight.catalog.table_model import Column, ColumnType, ListOf, Scalar, Table
 from kafka_hindsight.catalog.table_model import Row as Row
+from kafka_hindsight.catalog.value_class import value_class
 
 
 @dataclass(frozen=True)
@@ -99,23 +100,13 @@ def table(full_name: str, *, key: tuple[str, ...], time_column: str | None = Non
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
-def row_dataclass(cls: type[R]) -> type[R]:
-    """Make a class a dataclass of rows.
-
-    Type checkers see to it that no row is changed. The class itself does not refuse it: then it would take twice as
-    long to make a row.
-    """
-    return dataclass(slots=True, kw_only=True, unsafe_hash=True)(cls)
-
-
-@dataclass_transform(kw_only_default=True, frozen_default=True)
 def struct(cls: type[R]) -> type[R]:
     """Make a class a struct that rows hold.
 
     Raises:
         TypeError: A column has a type that tables do not have.
     """
-    row_class = row_dataclass(cls)
+    row_class = value_class(slots=True, kw_only=True)(cls)
     hints = {name: _unwrapped(hint) for name, hint in get_annotations(row_class, eval_str=True).items()}
     row_class.COLUMNS = tuple(_column(name, *hint) for name, hint in hints.items())
     row_class.CODES = {name: bare for name, (bare, _) in hints.items() if _is(bare, StrEnum)}

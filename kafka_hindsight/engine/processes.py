@@ -41,9 +41,7 @@ def results_in_order(function: Callable[[A], R], arguments: Iterable[A]) -> Iter
 @cache
 def _processes() -> ProcessPoolExecutor:
     """The processes, which start when there is work, and end with this one."""
-    context = get_context("forkserver")
-    context.set_forkserver_preload([__name__.replace("processes", "local")])
-    executor = ProcessPoolExecutor(process_count(), context, _begin, (parent.as_parent(),))
+    executor = ProcessPoolExecutor(process_count(), get_context("spawn"), _begin, (parent.as_parent(),))
     atexit.register(executor.shutdown)
     return executor
 

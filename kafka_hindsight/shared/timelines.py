@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter, le
 from typing import Generic, TypeVar
 
+from kafka_hindsight.catalog.value_class import value_class
 from kafka_hindsight.shared.grouping import grouped
 
 T = TypeVar("T")
@@ -103,7 +103,7 @@ def timelines(values: Iterable[T], key: Callable[[T], K], at: Callable[[T], date
     return {k: Timeline(values_of_key, at) for k, values_of_key in grouped(values, key).items()}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(slots=True)
 class Interval(Generic[T]):
     """A value that holds from `start` up to `end`; `end` None: it has no known end."""
 
@@ -121,6 +121,8 @@ class Interval(Generic[T]):
 
     def clip(self, first: datetime, last: datetime) -> Interval[T] | None:
         """Its part from `first` to `last`; None where it has none, or only an instant."""
+        if self.end is not None and first <= self.start < self.end <= last:
+            return self
         start, end = max(self.start, first), last if self.end is None else min(self.end, last)
         return Interval(start, end, self.value) if start < end else None
 

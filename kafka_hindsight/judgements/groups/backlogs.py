@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import Outcome, RebalanceWait
 from kafka_hindsight.catalog.rows import Backlog, BrokerOutage, OffsetSnapshot, Quote, Rebalance
+from kafka_hindsight.catalog.value_class import value_class
 from kafka_hindsight.judgements.groups.commit_intervals import most_in_one_interval
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
 from kafka_hindsight.judgements.rebalances.group_history import turn_of
@@ -62,7 +63,7 @@ def wait_of(rebalance: Rebalance) -> RebalanceWait | None:
     return RebalanceWait.MEMBER_AWAITED if longest * MS > HEARTBEAT_INTERVAL else RebalanceWait.ALL_JOINED
 
 
-@dataclass(frozen=True)
+@value_class()
 class Trouble:
     """A rebalance of a group, or an outage without one, as the origin of a backlog.
 

@@ -19,6 +19,7 @@ from kafka_hindsight.catalog.rows import (
     Ownership,
     Quote,
 )
+from kafka_hindsight.catalog.value_class import value_class
 from kafka_hindsight.judgements.offsets.log_changes import PartitionKey
 from kafka_hindsight.judgements.offsets.reading_ends import reading_ends
 from kafka_hindsight.judgements.reasoning.evidence import quote, quote_commits, quote_snapshot
@@ -66,7 +67,7 @@ OF_POSITIONS = tuple(_SIGNS)
 """The lines of clients that name the offset of a partition."""
 
 
-@dataclass(frozen=True)
+@value_class()
 class Mark:
     """One offset of one partition of a group at one instant.
 

@@ -15,6 +15,7 @@ from typing import Any
 from kafka_hindsight.catalog.codes import ResetPolicy
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import OffsetSnapshot, Ownership, Quote
+from kafka_hindsight.catalog.value_class import value_class
 from kafka_hindsight.judgements.offsets.log_changes import LogHistory, PartitionKey
 from kafka_hindsight.judgements.offsets.marks import Mark, Sign
 from kafka_hindsight.judgements.offsets.owner_endings import NOT_SHOWN, Ending, Endings, Manner
@@ -139,7 +140,7 @@ class _Reset:
     quote: Quote
 
 
-@dataclass(frozen=True)
+@value_class()
 class _Commit:
     """The committed offset that is known last. `mark` shows it: a commit, a reading, or a member that goes on there."""
 

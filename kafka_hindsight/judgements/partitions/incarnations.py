@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from kafka_hindsight.catalog.kinds import PARTITION_KINDS, Kind
 from kafka_hindsight.catalog.rows import Event, Failover, IsrChange, TopicChange
+from kafka_hindsight.catalog.value_class import value_class
 from kafka_hindsight.judgements.brokers.controllers import (
     ControllerEpoch,
     incarnations_begun,
@@ -54,7 +55,7 @@ ISR_KINDS = (
 _ISR_DIFF = re.compile(r"(?<!\w)isr: \[([\d, ]*)\] -> \[([\d, ]*)\].* partitionEpoch: (\d+) -> (\d+)")
 
 
-@dataclass(frozen=True)
+@value_class()
 class Commit:
     """One committed ISR. `version` is the partition epoch (KRaft) or ZooKeeper version, None where no line names it."""
 

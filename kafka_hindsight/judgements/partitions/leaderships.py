@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice, pairwise
 from operator import attrgetter
@@ -12,6 +12,7 @@ from operator import attrgetter
 from kafka_hindsight.catalog.codes import NOBODY
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, PartitionSnapshot, Quote
+from kafka_hindsight.catalog.value_class import value_class
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, known_at, on_failed_disk
 from kafka_hindsight.judgements.brokers.controllers import speaks_for_cluster
 from kafka_hindsight.judgements.partitions.incarnations import Incarnation
@@ -30,7 +31,7 @@ _ELR = re.compile(r"(?<!\w)elr: \[[\d, ]*\] -> \[([\d, ]*)\]")
 _WITH_ELR = (Kind.UNCLEAN_PARTITION_CHANGE, Kind.PARTITION_CHANGED)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(slots=True)
 class LeadershipWitness:
     """One witness of one leadership. `is_late` marks a witness that only repeats what had happened long before."""
 
@@ -44,7 +45,7 @@ class LeadershipWitness:
     quote: Quote
 
 
-@dataclass(frozen=True)
+@value_class()
 class Leadership:
     """One leader epoch. `at` is None where only later epochs prove it.
 

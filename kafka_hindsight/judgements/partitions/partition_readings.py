@@ -15,8 +15,8 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import overload
 
-from kafka_hindsight.catalog.row import row_dataclass
 from kafka_hindsight.catalog.rows import OffsetSnapshot, PartitionSnapshot, PartitionState
+from kafka_hindsight.catalog.value_class import value_class
 from kafka_hindsight.shared.grouping import grouped
 
 Partition = tuple[str, str, int]
@@ -32,7 +32,7 @@ _WITNESSES = 3
 """The readings that prove a state: verdicts quote the first two, each confirmed by the one after it."""
 
 
-@row_dataclass
+@value_class(slots=True, kw_only=True)
 class ReadingWithCommits(PartitionSnapshot):
     """A partition in one reading, with what groups had committed of it by then."""
 

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from kafka_hindsight.catalog.codes import Confidence, Intent, UnavailabilityKind
 from kafka_hindsight.catalog.rows import Quote, Unavailability
+from kafka_hindsight.catalog.value_class import value_class
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.instants import earliest
@@ -18,7 +19,7 @@ from kafka_hindsight.shared.words import bounded
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(slots=True)
 class BoundedInterval(Generic[T]):
     """A value that held from `start` up to `end`, by the best witnesses; `end` None: it was not over.
 

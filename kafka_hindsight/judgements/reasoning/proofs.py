@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from kafka_hindsight.catalog.codes import Code, Confidence
 from kafka_hindsight.catalog.rows import Quote
+from kafka_hindsight.catalog.value_class import value_class
 
 CaseT = TypeVar("CaseT")
 
@@ -15,7 +16,7 @@ CERTAIN, LIKELY, POSSIBLE, UNKNOWN = Confidence
 """How sure a ruling can be, for tables that read as tables."""
 
 
-@dataclass(frozen=True)
+@value_class()
 class Proof:
     """The proof that a predicate holds: the evidence, and the words that fill the braces of a sentence.
 

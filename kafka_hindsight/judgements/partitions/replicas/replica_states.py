@@ -12,6 +12,7 @@ from typing import Any
 
 from kafka_hindsight.catalog.codes import NOBODY, IsrChangeKind, WitnessKind
 from kafka_hindsight.catalog.rows import Failover, IsrChange, PartitionRisk, PartitionSnapshot, Quote
+from kafka_hindsight.catalog.value_class import value_class
 from kafka_hindsight.judgements.brokers.cluster_context import ClusterContext, known_at
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, Course, Setting, at_instant
 from kafka_hindsight.judgements.partitions.incarnations import ISR_KINDS, Commit, Incarnation, Partition, by_partition
@@ -35,7 +36,7 @@ _NEAR = 4
 """More commits than these do not come within seconds of a reading."""
 
 
-@dataclass(frozen=True)
+@value_class()
 class KnownIsr:
     """An ISR that a line or a reading shows; one that no line explains is doubtful.
 
@@ -156,7 +157,7 @@ def _quote(reading: PartitionSnapshot) -> Quote:
     return quote_snapshot(reading, text)
 
 
-@dataclass(frozen=True)
+@value_class()
 class ReplicaState:
     """The state of a partition while nothing changes: ISR, number of replicas, settings, and leader.
 
@@ -239,13 +240,18 @@ class ReplicaHistory:
         return count[1] if count else None
 
     def states(self, window: Window) -> Intervals[ReplicaState]:
-        """Its states in the window: the known ISRs, split where anything else changes."""
+        """Its states in the window."""
+        return self._all_states.clip(window.start, window.end)
+
+    @cached_property
+    def _all_states(self) -> Intervals[ReplicaState]:
+        """The known ISRs, split where anything else changes."""
         cuts = {at for course in (self.min_isr, self.unclean, self.replicas) for at, _ in course}
         cuts |= {at for i in (*self.leaders, *self.leaderless_intervals) for at in (i.start, i.end) if at is not None}
         in_order = instants(cuts)
         return Intervals(
             Interval(piece.start, piece.end, self._state(piece.value, piece.start))
-            for interval in self.isrs.clip(window.start, window.end)
+            for interval in self.isrs
             for piece in interval.split(in_order)
         )
 
