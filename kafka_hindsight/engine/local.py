@@ -16,7 +16,6 @@ from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.engine.judgement_run import Narrowing, StagedFiles, part_read, stage_parts, within
 from kafka_hindsight.engine.packed_parts import PackedParts
-from kafka_hindsight.engine.processes import process_count, results_in_order
 from kafka_hindsight.engine.reduce import (
     ValuesByName,
     evaluate,
@@ -26,6 +25,7 @@ from kafka_hindsight.engine.reduce import (
     narrow,
 )
 from kafka_hindsight.engine.work import Work, Written, run_units, shares_of, write_units, written
+from kafka_hindsight.engine.worker_processes import process_count, results_in_order
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
 from kafka_hindsight.judgements.rebuild.published import judgement_named
 from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, values_of

@@ -230,8 +230,8 @@ class Store:
     def put_in_order(self, table: Table) -> None:
         """Compact small files, and remove files that no version of the last week has (Delta's default).
 
-        The small files of a month of a cluster become one, so that a window that is judged again writes a month anew at
-        most. Files of another program are written again, so that all have a checksum.
+        The small files of a month of a cluster become one, so that a window that is judged again writes one month
+        again at most. Files of another program are written again, so that all have a checksum.
         """
         due = [file for files in _to_compact(table, self.files(table)) for file in files]
         if due:

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from kafka_hindsight.engine.processes import results_in_order
+from kafka_hindsight.engine.worker_processes import results_in_order
 from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.shared import parent
 from kafka_hindsight.shared.exits import BadInput, PublicationRefused
 
 AUDIT = """
 import os, sys, time
-from kafka_hindsight.engine.processes import results_in_order
-from tests.unit.engine.test_processes import own_process, rest
+from kafka_hindsight.engine.worker_processes import results_in_order
+from tests.unit.engine.test_worker_processes import own_process, rest
 if __name__ == "__main__":
     print(*{*results_in_order(own_process, range(8))}, flush=True)
     list(results_in_order(rest, range(2)))
@@ -55,7 +55,7 @@ def test_error_of_a_process_keeps_its_sentences() -> None:
     assert PublicationRefused("one").sentences == ("one",)
 
 
-def test_processes_end_after_a_kill_of_the_one_that_started_them() -> None:
+def test_worker_processes_end_after_a_kill_of_the_one_that_started_them() -> None:
     environment = {**os.environ, "PYTHONPATH": str(HOME)}
     audit = subprocess.Popen([sys.executable, "-c", AUDIT], env=environment, stdout=subprocess.PIPE, text=True)
     assert audit.stdout
