@@ -14,11 +14,12 @@ WORKDIR /opt/hindsight
 COPY locks locks
 COPY setup/build.py setup/maven.py setup/needs.py setup/
 COPY kafka_hindsight/__init__.py kafka_hindsight/
-COPY kafka_hindsight/shared/__init__.py kafka_hindsight/shared/exits.py kafka_hindsight/shared/
+COPY kafka_hindsight/shared/__init__.py kafka_hindsight/shared/exits.py kafka_hindsight/shared/parent.py \
+    kafka_hindsight/shared/
 COPY kafka_hindsight/settings/__init__.py kafka_hindsight/settings/config.py kafka_hindsight/settings/home.py \
     kafka_hindsight/settings/maintenance.py kafka_hindsight/settings/
 COPY kafka_hindsight/start/__init__.py kafka_hindsight/start/java.py kafka_hindsight/start/launch.py \
-    kafka_hindsight/start/
+    kafka_hindsight/start/python_child.py kafka_hindsight/start/temporary_folders.py kafka_hindsight/start/
 COPY lab/__init__.py lab/
 COPY lab/drill/__init__.py lab/drill/jars.py lab/drill/
 RUN python setup/build.py --only uv spark jars \
