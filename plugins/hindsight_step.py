@@ -21,6 +21,7 @@ from hindsight_links import ReportLink, SparkLink, ValidationLink
 from kafka_hindsight.catalog.steps import Step
 from kafka_hindsight.lake.results import Result, read_result
 from kafka_hindsight.settings.alerts import owners
+from kafka_hindsight.settings.changes import declared_changes
 from kafka_hindsight.settings.clusters import Cluster, last_night
 from kafka_hindsight.settings.config import is_uri
 from kafka_hindsight.settings.home import LAKE
@@ -179,6 +180,7 @@ def settings_of(context: Any, jinja_env: Any = None) -> dict[str, Any]:
         "run_id": launch.safe_run_id(f"{name}-{window['from']}") if window else name,
         "run_at": run.start_date.isoformat(),
         "owners": owners(),
+        "changes": declared_changes(),
     }
 
 

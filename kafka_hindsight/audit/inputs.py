@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from kafka_hindsight.kafka.connection import Connection
 from kafka_hindsight.kafka.connection import from_environment as from_variables
 from kafka_hindsight.settings.alerts import owners
+from kafka_hindsight.settings.changes import declared_changes
 from kafka_hindsight.settings.home import HOME, LAKE
 from kafka_hindsight.settings.models import Settings, from_environment, missing_inputs
 from kafka_hindsight.shared.exits import BadInput
@@ -32,7 +33,8 @@ def audit_settings(environment: Mapping[str, str], options: Mapping[str, str]) -
         sample = {"logs": SAMPLE / "logs", "client_logs": SAMPLE / "clients", "snapshots": SAMPLE / "snapshots.jsonl"}
         values |= {name: str(path) for name, path in sample.items()}
     now = datetime.now(UTC)
-    run_values = {"run_id": now.strftime("%Y%m%dT%H%M%S.%fZ"), "run_at": now, "owners": owners()}
+    declared = {"owners": owners(), "changes": declared_changes()}
+    run_values = {"run_id": now.strftime("%Y%m%dT%H%M%S.%fZ"), "run_at": now, **declared}
     settings = Settings.of({"lake": str(LAKE), **values, **run_values})
     if problems := missing_inputs(settings):
         raise BadInput(*problems)

@@ -13,6 +13,7 @@ from kafka_hindsight.lake.state import FILE, LAKE_VERSION, require_whole, versio
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_upgrade import upgrade_tables
 from kafka_hindsight.settings.alerts import owners
+from kafka_hindsight.settings.changes import declared_changes
 from kafka_hindsight.settings.clusters import clusters
 from kafka_hindsight.settings.config import masked
 from kafka_hindsight.settings.home import RUNS
@@ -120,6 +121,7 @@ def _settings(lake: str, values: Mapping[str, Any], night: PublishedNight) -> Se
             "run_id": night.run_id,
             "run_at": datetime.now(UTC),
             "owners": owners(),
+            "changes": declared_changes(),
         }
     )
 

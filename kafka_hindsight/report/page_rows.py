@@ -26,6 +26,7 @@ from kafka_hindsight.report.not_judged import GAPS, hidden_kinds
 from kafka_hindsight.report.not_known import unknown_kinds
 from kafka_hindsight.report.withheld import kinds_withheld
 from kafka_hindsight.settings.alerts import Owner, fits
+from kafka_hindsight.settings.changes import Change
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -111,6 +112,7 @@ class PageRun(Row):
     inputs: Sequence[str] | None = None
     history: PastWindows = field(default_factory=PastWindows)
     owners: Sequence[Mapping[str, Any]] | None = None
+    changes: Sequence[Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -529,6 +531,14 @@ class PageRows:
     def owners(self) -> Sequence[Owner]:
         """Those who own clusters, groups or topics."""
         return [Owner(**owner) for owner in self.run.owners or ()]
+
+    @cached_property
+    def changes(self) -> Sequence[Change]:
+        """The changes that were declared for this cluster and lie in this window at least in part, in order of time."""
+        first, end = self.window
+        declared_ones = map(Change.model_validate, self.run.changes or ())
+        own = (c for c in declared_ones if fits([c.cluster], [self.run.cluster]) and c.start < end and first < c.end)
+        return sorted(own, key=lambda c: (c.start, c.end, c.what, c.summary))
 
     def owned_by(self, name: str) -> tuple[Sequence[str], Sequence[str]]:
         """The groups and the topics with a view of their own that an owner owns by name."""

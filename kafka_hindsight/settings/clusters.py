@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from kafka_hindsight.settings.alerts import AlertSettings
+from kafka_hindsight.settings.changes import DeclaredChanges
 from kafka_hindsight.settings.home import LAKE, file_path, read_toml
 from kafka_hindsight.settings.models import (
     LOOK_AHEAD_HOURS,
@@ -20,7 +21,6 @@ from kafka_hindsight.settings.models import (
     Inputs,
     PathOrUri,
     Text,
-    UserValues,
     Zone,
     checked,
 )
@@ -69,7 +69,7 @@ class ClusterTable(Defaults):
     )
 
 
-class ClustersFile(UserValues):
+class ClustersFile(DeclaredChanges):
     """The contents of hindsight.toml."""
 
     lake: PathOrUri | None = Field(

@@ -20,6 +20,7 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 
 from kafka_hindsight.settings.config import has_secret, is_dated, is_uri, masked
 from kafka_hindsight.settings.maintenance import EXAMPLE, instant_of, maintenance_of
@@ -162,6 +163,7 @@ class Settings(Inputs):
         may_widen: Whether a window before the first record becomes everything in the input.
         audits_others: Whether what asked for the run also audits the other clusters that LOGS hold.
         owners: Who owns which clusters, groups and topics (settings/alerts.py); the report names them.
+        changes: Declared changes of all clusters (settings/changes.py); the report shows those of its window.
     """
 
     logs: PathOrUri = Field(description=_LOGS)
@@ -181,6 +183,7 @@ class Settings(Inputs):
     may_widen: bool = False
     audits_others: bool = False
     owners: Sequence[Mapping[str, Any]] | None = None
+    changes: Sequence[Mapping[str, Any]] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -289,15 +292,20 @@ def _sentences(model: type[BaseModel], values: Any, error: Any, file: Path | Non
     match error["type"]:
         case "extra_forbidden":
             key = name if file else repr(location[0])
-            yield f"{where}{key} is not known. Needed: one of {', '.join(table.model_fields)}. Rename it."
+            yield f"{where}{key} is not known. Needed: one of {', '.join(fields_of(table))}. Rename it."
         case "missing":
             to_do = "Add it" if file else f"Set it, or give --{name.lower().replace('_', '-')}"
-            yield f"{where}{name} is not set. Needed: {table.model_fields[location[-1]].description}. {to_do}."
+            yield f"{where}{name} is not set. Needed: {fields_of(table)[str(location[-1])].description}. {to_do}."
         case _:
             requirement = cause or re.sub(r"^(Input|String|List|Value) should (be )?(have )?", "", error["msg"])
             value = error["input"]
             quoted = repr(masked(value)) if isinstance(value, str) else masked(repr(value))
             yield f"{where}{name} is {quoted}. Needed: {requirement}. Correct it."
+
+
+def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model by the keys that a user writes."""
+    return {of.alias or name: of for name, of in model.model_fields.items()}
 
 
 def _table_at(model: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel]:

@@ -26,6 +26,7 @@ from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.subjects import SUBJECTS
 from kafka_hindsight.report.subjects.row_answer import Related, row_answer
 from kafka_hindsight.settings.alerts import owners
+from kafka_hindsight.settings.changes import declared_changes
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.plain import harmless, visible
 from kafka_hindsight.shared.windows import Window
@@ -206,7 +207,7 @@ def _window_rows(
     connection: duckdb.DuckDBPyConnection, cluster: str, window: Window, run_id: str, group: str | None = None
 ) -> PageRows:
     run: dict[str, Any] = {"cluster": cluster, "window_from": window.start, "window_to": window.end, "run_id": run_id}
-    run["owners"] = owners()
+    run |= {"owners": owners(), "changes": declared_changes()}
     return page_rows(connection, run, group, lambda table: _where_readable(connection, f"FROM {table}"))[0]
 
 

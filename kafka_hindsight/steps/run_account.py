@@ -34,6 +34,7 @@ def run_of(settings: Settings, ingested: Mapping[str, Any]) -> Run:
         "is_partial": ingested.get("is_partial"),
         "log_path": os.environ.get(progress.LOG_VARIABLE, ""),
         "owners": settings.owners,
+        "changes": settings.changes,
         "expectations": settings.expectations,
     }
 

@@ -36,9 +36,10 @@ from kafka_hindsight.knowledge.noise import NOISE
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.rules import RULES
 from kafka_hindsight.settings.alerts import AlertSettings, Owner, Receiver
+from kafka_hindsight.settings.changes import Change
 from kafka_hindsight.settings.clusters import ClustersFile, ClusterTable
 from kafka_hindsight.settings.home import HOME
-from kafka_hindsight.settings.models import MEANINGS, param_name, variable
+from kafka_hindsight.settings.models import MEANINGS, fields_of, param_name, variable
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
 from tools.pages import boards
 from tools.pages.advice_page import JAVA_MEMBER, advice_page
@@ -281,15 +282,15 @@ def settings_page() -> str:
         " the params above too, but for `cluster`, `from` and `to`:"
     )
     tables: dict[str, type[BaseModel]] = {"": ClustersFile, "clusters": ClusterTable, "alerts": AlertSettings}
-    tables |= {"alerts.receivers": Receiver, "alerts.owners": Owner}
+    tables |= {"alerts.receivers": Receiver, "alerts.owners": Owner, "changes": Change}
     keys = [
         (code(table) if table else "", code(key), prose(of.description or ""))
         for table, model in tables.items()
-        for key, of in model.model_fields.items()
+        for key, of in fields_of(model).items()
         if table != "clusters" or key not in MEANINGS
     ]
     parts.append(as_table(("Table", "Key", "Meaning"), keys))
-    return page("Settings", "kafka_hindsight/settings/models.py, clusters.py and alerts.py", parts)
+    return page("Settings", "kafka_hindsight/settings/models.py, clusters.py, alerts.py and changes.py", parts)
 
 
 if __name__ == "__main__":

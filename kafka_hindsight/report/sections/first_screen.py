@@ -38,6 +38,7 @@ from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, Unused, unused
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures
+from kafka_hindsight.report.declared_changes import changes_of_window
 from kafka_hindsight.report.not_judged import JUDGED, unknown_verdicts
 from kafka_hindsight.report.not_known import missing_witnesses, unread_inputs
 from kafka_hindsight.report.page_rows import EarlierWindow, PageRows, Section
@@ -68,6 +69,7 @@ def first_screen(page: PageRows) -> Iterator[ui.Block]:
     yield _lead(page)
     yield ui.List(tuple(tiles(page)), "tiles")
     yield from strip(page)
+    yield from changes_of_window(page)
 
 
 def ticket(page: PageRows) -> tuple[ui.Words, ...]:

@@ -1,4 +1,4 @@
-"""The window in a strip: when brokers were away, when partitions could not be used, when groups rebalanced."""
+"""The window in a strip: absences of brokers, partitions that could not be used, rebalances, declared changes."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ LEAST_MARGIN = timedelta(seconds=5)
 
 
 def strip(page: PageRows) -> Iterator[ui.TimelineStrip]:
-    """The strip; nothing where no broker was away and nothing could not be used.
+    """The strip; nothing where no broker was away, nothing could not be used and no change is declared.
 
     What the logs could not show has a lane of its own, for an empty lane claims that nothing happened.
     """
-    troubles = [*_broker_lanes(page), *_count_lanes(page)]
-    if troubles:
+    lanes = [*_broker_lanes(page), *_count_lanes(page), *_declared(page)]
+    if lanes:
         first, end = page.window
         instants = tuple(ui.At(first + (end - first) * n / PARTS) for n in range(PARTS + 1))
-        yield ui.TimelineStrip((*troubles, *_not_known(page)), instants)
+        yield ui.TimelineStrip((*lanes, *_not_known(page)), instants)
 
 
 def strip_of(page: PageRows, incident: Incident) -> Iterator[ui.TimelineStrip]:
@@ -92,6 +92,13 @@ def _refusing(page: PageRows) -> Mapping[object, Intervals[None]]:
         key: Intervals(Interval(row.started_at, row.ended_at or page.window[1], None) for row in own)
         for key, own in grouped(rows, lambda r: (r.topic, r.partition)).items()
     }
+
+
+def _declared(page: PageRows) -> Iterator[ui.StripLane]:
+    """The lane of declared changes, with their number."""
+    if page.changes:
+        marks = tuple((*_place(page, c.start, c.end), 100.0, str(Tone.ASKED)) for c in page.changes)
+        yield ui.StripLane("Declared", "night", words.counted(len(page.changes), "change"), marks)
 
 
 def _not_known(page: PageRows) -> Iterator[ui.StripLane]:

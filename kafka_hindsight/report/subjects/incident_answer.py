@@ -20,6 +20,7 @@ from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, 
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report import figures, phrases
 from kafka_hindsight.report.answer import Answer
+from kafka_hindsight.report.declared_changes import changes_in_words, changes_met
 from kafka_hindsight.report.jump_lines import jumps_block
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.report.paged_tables import failover_table, rebalance_table
@@ -78,6 +79,7 @@ def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
         ("Harm", ui.Strong(_harm(row))),
         ("From, to", (ui.At(row.started_at), until)),
         ("Planned", row.intent.meaning),
+        ("Declared", changes_in_words(changes_met(page.changes, row, page.window[1]))),
         page.whose(row.group_ids, row.topics or ()),
         ("Nights before", recurrence and recurrence[1]),
         *_figures(page, row),

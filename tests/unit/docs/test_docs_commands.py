@@ -48,7 +48,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[int, str]]] = {
     },
     "numbers.md": {"mermaid": (1, "tests/audit/test_numbers.py")},
     "operations.md": {
-        "toml": (4, "tests/unit/docs/test_operations_page.py"),
+        "toml": (5, "tests/unit/docs/test_operations_page.py"),
         "python": (1, "tests/dags/test_hindsight_dags.py"),
     },
     "shipping_logs.md": {

@@ -10,6 +10,7 @@ import pytest
 from kafka_hindsight.alerts.sightings import OWN_TROUBLES
 from kafka_hindsight.settings import clusters
 from kafka_hindsight.settings.alerts import alert_settings
+from kafka_hindsight.settings.changes import declared_changes
 from kafka_hindsight.settings.home import FILE_VARIABLE
 from kafka_hindsight.settings.maintenance import maintenance_of
 from kafka_hindsight.settings.retention import retention_of
@@ -73,3 +74,14 @@ def test_maintenance_windows_on_the_operations_page_are_read(tmp_path: Path, mon
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
     (orders,) = clusters.clusters()
     assert [w.reason for w in maintenance_of(orders.inputs["maintenance"])] == ["patching", "disks of broker 3"]
+
+
+def test_changes_on_the_operations_page_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (example,) = re.findall(r"<!-- example: changes -->\n```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+    (tmp_path / "hindsight.toml").write_text(example)
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "hindsight.toml"))
+    changes = declared_changes()
+    assert [(c["what"], c["from"], c["cluster"]) for c in changes] == [
+        ("upgrade", "2026-11-20T02:10:00Z", "orders"), ("deployment", "2026-11-20T09:00:00Z", "*"),
+    ]  # fmt: skip
+    assert len(clusters.clusters()) == 1

@@ -15,6 +15,7 @@ PLAIN = {
     "kafka_hindsight.catalog",
     "kafka_hindsight.catalog.steps",
     "kafka_hindsight.settings.alerts",
+    "kafka_hindsight.settings.changes",
     "kafka_hindsight.settings.clusters",
     "kafka_hindsight.settings.home",
     "kafka_hindsight.settings.config",
@@ -43,8 +44,9 @@ PLAIN = {
 BROUGHT = {
     "kafka_hindsight.lake.landing": {"pyarrow", "pyarrow.fs"},
     "kafka_hindsight.settings.alerts": {"pydantic"},
+    "kafka_hindsight.settings.changes": {"pydantic"},
     "kafka_hindsight.settings.clusters": {"pydantic"},
-    "kafka_hindsight.settings.models": {"pydantic"},
+    "kafka_hindsight.settings.models": {"pydantic", "pydantic.fields"},
 }
 """What Airflow's environment has anyway: pyarrow, where a URI is opened, comes with the Spark provider; Airflow itself
 has loaded pydantic before it reads a DAG file."""
