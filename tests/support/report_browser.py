@@ -31,6 +31,8 @@ FLAGS = (
 
 Message = dict[str, Any]
 
+TRACES = 5
+"""The most traces of one expression."""
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 """Two frames after now: what was asked for is drawn."""
 
@@ -145,7 +147,17 @@ class Browser:
         self.tell(DRAWN)
 
     def longest_task_ms(self, expression: str) -> float:
-        """The processor time of the longest task of the page's own thread while it evaluates an expression."""
+        """The processor time of the longest task of the page's own thread while it evaluates an expression.
+
+        A trace of a busy machine may lack the thread's tasks: then the expression is evaluated again.
+        """
+        for _ in range(TRACES):
+            if durations := self._task_durations(expression):
+                return max(durations) / 1_000
+        raise AssertionError(f"None of {TRACES} traces has a task of the page's own thread.")
+
+    def _task_durations(self, expression: str) -> list[float]:
+        """The processor time in microseconds of each task of the page's own thread, by one trace."""
         config = {"includedCategories": ["toplevel"]}
         self.call("Tracing.start", transferMode="ReportEvents", traceConfig=config)
         self.tell(expression)
@@ -158,7 +170,7 @@ class Browser:
         own = [
             e for e in traced if names.get((e["pid"], e["tid"])) == "CrRendererMain" and e["name"].endswith("RunTask")
         ]
-        return float(max(e.get("tdur", 0) for e in own)) / 1_000
+        return [float(e.get("tdur", 0)) for e in own]
 
     def press(self, key: str, modifiers: int = 0) -> None:
         """Presses a key and lets it go."""
