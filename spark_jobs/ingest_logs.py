@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
@@ -14,15 +15,17 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_hindsight.catalog.table_model import Table
-from kafka_hindsight.engine.work import Work, Written, run_units, shares_of, write_units, written
+from kafka_hindsight.engine.work import Work, Written, run_units, write_units, written
 from kafka_hindsight.lake.kept_files import under_umask
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import FilePart
+from kafka_hindsight.shared.grouping import sized, split_by
 from kafka_hindsight.start import launch
 from spark_jobs.tasks import spread
 
 _TASK = 64 * 1024 * 1024
 _LEAST = 1024 * 1024
+_SIZE = attrgetter("size")
 
 _VALUES = pa.schema([("value", pa.binary())])
 
@@ -59,10 +62,19 @@ class SparkEngine:
     def _values(self, units: Sequence[FilePart], run: Callable[[Iterable[FilePart]], Iterator[Any]]) -> Iterator[Any]:
         """The values that running units gives, by the workers."""
         pickled = partial(_pickled, run=run, umask=int(launch.umask(), 8))
-        tasks = shares_of(units, _LEAST, _TASK, self.spark.sparkContext.defaultParallelism)
-        rows = spread(self.spark, tasks, pickled, from_arrow_schema(_VALUES))
+        rows = spread(self.spark, self._tasks(units), pickled, from_arrow_schema(_VALUES))
         for value in rows.toArrow()["value"]:
             yield pickle.loads(value.as_buffer())
+
+    def _tasks(self, units: Sequence[FilePart]) -> list[list[FilePart]]:
+        """The units in tasks of about one size; one for each core at least, if the units are large enough.
+
+        A task that reads a packed archive unpacks all that lies before its units, so few tasks do.
+        """
+        share = sum(map(_SIZE, units)) // self.spark.sparkContext.defaultParallelism
+        size = max(_LEAST, min(_TASK, share))
+        of_archives, others = split_by(units, lambda unit: unit.is_of_packed_archive)
+        return [*sized(others, _SIZE, size), *sized(of_archives, _SIZE, max(size, share))]
 
 
 def _pickled(

@@ -1,12 +1,11 @@
-"""Work and judgements on this machine, over the files of a lake. No JVM."""
+"""Work and judgements in this process, over the files of a lake. No JVM."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -24,58 +23,32 @@ from kafka_hindsight.engine.reduce import (
     key_of,
     narrow,
 )
-from kafka_hindsight.engine.work import Work, Written, run_units, shares_of, write_units, written
-from kafka_hindsight.engine.worker_processes import process_count, results_in_order
+from kafka_hindsight.engine.work import Work, Written, run_units, write_units, written
 from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
-from kafka_hindsight.judgements.rebuild.published import judgement_named
-from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource, values_of
+from kafka_hindsight.judgements.rebuild.sources import Judgement, RowSource
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.logs.file_bytes import FilePart
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.timings import KEY, STAGE, Timing, keep_longest, pop_longest, timed
+from kafka_hindsight.shared.timings import STAGE, timed
 
 _PIECE = 64 * 1024 * 1024
 _SIZE = attrgetter("size")
 
-SHARED = 50_000_000
-"""Bytes of units from which on two processes run them. Below that they take more time to start than they spare."""
-
-LEAST_SHARE = 1024 * 1024
-MOST_SHARE = 32 * 1024 * 1024
-
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """An engine that does all work on this machine: small work itself, large work by processes beside it."""
+    """An engine that does all work itself, one unit after another."""
 
     piece: int = _PIECE
 
     def spread(self, units: Sequence[FilePart], work: Work) -> Iterator[Any]:
         """See Engine."""
-        return self._values(units, partial(run_units, work=work))
+        return run_units(progress.reported(units, _SIZE), work)
 
     def write(self, store: Store, table: Table, units: Sequence[FilePart], work: Work) -> Written:
         """See Engine."""
-        return written(self._values(units, partial(write_units, work=work, table=table, folder=store.path(table))))
-
-    def _values(self, units: Sequence[FilePart], run: Callable[[Iterable[FilePart]], Iterator[Any]]) -> Iterator[Any]:
-        """The values that running units gives."""
-        if sum(map(_SIZE, units)) < SHARED or process_count() == 1:
-            yield from run(progress.reported(units, _SIZE))
-            return
-        shares = shares_of(units, LEAST_SHARE, MOST_SHARE, process_count())
-        results = results_in_order(partial(_run, run), shares)
-        for _, values in zip(progress.reported(shares, _size_of), results, strict=True):
-            yield from values
-
-
-def _run(run: Callable[[Iterable[FilePart]], Iterator[Any]], units: Sequence[FilePart]) -> list[Any]:
-    return [*run(units)]
-
-
-def _size_of(units: Sequence[FilePart]) -> int:
-    return sum(map(_SIZE, units))
+        return written(write_units(progress.reported(units, _SIZE), work, table, store.path(table)))
 
 
 BUCKET = 100_000
@@ -87,7 +60,7 @@ PartsByName = dict[str, PackedParts]
 
 
 class LocalRunner:
-    """A runner of rebuilds over a lake, on this machine."""
+    """A runner of rebuilds over a lake, in this process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -120,9 +93,9 @@ class LocalRunner:
             parts = self._parts.pop(judgement, {})
             count = 1 + sum(of_input.row_count for of_input in parts.values()) // BUCKET
             with timed(STAGE, f"judge {judgement.name}"):
-                for outputs in _judged_buckets(judgement, parts, count if key_of(judgement) else 1, values):
-                    for name, rows in outputs.items():
-                        self._outputs[judgement][name].extend(rows)
+                for bucket in _buckets(judgement, parts, count if key_of(judgement) else 1):
+                    for name, rows in judged_tables(judgement, bucket, values).items():
+                        self._outputs[judgement][name].add(rows)
 
     def evaluate(self, judgements: Sequence[Judgement], values: ValuesByName) -> dict[str, Any]:
         """See Runner."""
@@ -144,7 +117,7 @@ class LocalRunner:
 
 @dataclass(frozen=True)
 class LocalWorkers:
-    """This process, and those beside it that take its large work."""
+    """This process, which does all work itself."""
 
     application: str | None = None
 
@@ -169,36 +142,9 @@ def _unpacked(parts: PartsByName) -> dict[str, list[pa.Table]]:
     return {name: [*of_input.pop_all()] for name, of_input in parts.items()}
 
 
-def _judged_buckets(
-    judgement: Judgement, parts: PartsByName, count: int, values: ValuesByName
-) -> Iterator[PartsByName]:
-    """The outputs of each bucket of keys. Several buckets are judged by processes beside this one."""
-    if count == 1 or process_count() == 1:
-        yield from (_outputs_of(judgement, bucket, values) for bucket in _buckets(judgement, parts, count))
-        return
-    needed = {SCOPE, *(name for function in judgement.functions for name in values_of(function))} & values.keys()
-    judge = partial(_judge, judgement.name, {name: values[name] for name in needed})
-    for outputs, longest in results_in_order(judge, _buckets(judgement, parts, count)):
-        keep_longest(KEY, longest)
-        yield outputs
-
-
-def _judge(name: str, values: ValuesByName, bucket: PartsByName) -> tuple[PartsByName, Timing]:
-    outputs = _outputs_of(judgement_named(name), bucket, values)
-    return outputs, pop_longest().get(KEY, Timing())
-
-
-def _outputs_of(judgement: Judgement, bucket: PartsByName, values: ValuesByName) -> PartsByName:
-    outputs = _no_parts()
-    for name, rows in judged_tables(judgement, _unpacked(bucket), values).items():
-        outputs[name].add(rows)
-    return outputs
-
-
-def _buckets(judgement: Judgement, parts: PartsByName, count: int) -> Iterator[PartsByName]:
-    """The rows of each bucket of keys."""
+def _buckets(judgement: Judgement, parts: PartsByName, count: int) -> Iterator[dict[str, list[pa.Table]]]:
     if count == 1:
-        yield parts
+        yield _unpacked(parts)
         return
     buckets = defaultdict[int, PartsByName](_no_parts)
     for name, of_input in parts.items():
@@ -206,4 +152,4 @@ def _buckets(judgement: Judgement, parts: PartsByName, count: int) -> Iterator[P
             for bucket, rows in in_buckets(part, key_of(judgement), count):
                 buckets[bucket][name].add(rows)
     while buckets:
-        yield buckets.popitem()[1]
+        yield _unpacked(buckets.popitem()[1])

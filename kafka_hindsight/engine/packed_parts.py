@@ -24,11 +24,6 @@ class PackedParts:
         self._parts.append(sink.getvalue())
         self.row_count += rows.num_rows
 
-    def extend(self, parts: PackedParts) -> None:
-        """Take all parts of others, in order."""
-        self._parts += parts._parts
-        self.row_count += parts.row_count
-
     def __iter__(self) -> Iterator[pa.Table]:
         return map(_unpacked, self._parts)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -22,9 +21,7 @@ from kafka_hindsight.logs.file_bytes import (
     unpacked,
     unpacked_archive,
 )
-from kafka_hindsight.shared.grouping import sized, split_by
-
-_SIZE = attrgetter("size")
+from kafka_hindsight.shared.grouping import split_by
 
 Work = Callable[[dict[str, Any], Bytes, Any], Iterable[Any]]
 """A worker's work on a unit. It takes the unit's arguments, its content and its numbers."""
@@ -81,23 +78,6 @@ def write_units(units: Iterable[FilePart], work: Work, table: Table, folder: str
 
     yield from files_written(table, rows(), folder)
     yield from answers
-
-
-def shares_of(units: Sequence[FilePart], least: int, most: int, count: int) -> list[list[FilePart]]:
-    """Units in shares of about one size, in order; `count` of them at least, if the units are large enough.
-
-    A worker that reads a packed archive unpacks all that lies before its units, so few shares have units of archives.
-
-    Args:
-        units: The units.
-        least: The bytes that a share has at least, where there are as many.
-        most: The bytes with which a share ends.
-        count: How many workers there are.
-    """
-    share = sum(map(_SIZE, units)) // count
-    size = max(least, min(most, share))
-    of_archives, others = split_by(units, lambda unit: unit.is_of_packed_archive)
-    return [*sized(others, _SIZE, size), *sized(of_archives, _SIZE, max(size, share))]
 
 
 def written(values: Iterable[Any]) -> Written:

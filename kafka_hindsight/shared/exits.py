@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from traceback import walk_tb
-from typing import Self
 
 DONE = 0
 FAULT = 1
@@ -35,10 +34,6 @@ class BadInput(ValueError):
         self.sentences: Sequence[str] = sentences
         super().__init__("\n".join(sentences))
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, ...]]:
-        """Keep the sentences apart on the way from a process to another."""
-        return type(self), (*self.sentences,)
-
 
 class PublicationRefused(RuntimeError):
     """A critical expectation failed: gold stays as it was. Each sentence names what was refused and why."""
@@ -46,10 +41,6 @@ class PublicationRefused(RuntimeError):
     def __init__(self, *sentences: str) -> None:
         self.sentences: Sequence[str] = sentences
         super().__init__("\n".join(sentences))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[str, ...]]:
-        """Keep the sentences apart on the way from a process to another."""
-        return type(self), (*self.sentences,)
 
 
 def exit_code(error: BaseException) -> int:

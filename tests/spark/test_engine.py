@@ -16,7 +16,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
-from kafka_hindsight.engine import local
 from kafka_hindsight.engine.local import LocalEngine, LocalWorkers
 from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.lake.store import Store
@@ -70,19 +69,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("block", ["128m", "3000"])
-def test_ingest_by_workers_equals_ingest_of_one_process(
-    spark: SparkSession, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: str
+def test_spark_ingest_equals_ingest_of_one_process(
+    spark: SparkSession, folder: Path, tmp_path: Path, block: str
 ) -> None:
     outcomes = []
-    for name, workers in (("one", LocalWorkers()), ("two", LocalWorkers()), ("many", SparkWorkers())):
-        monkeypatch.setattr(local, "SHARED", 0 if name == "two" else local.SHARED)
-        monkeypatch.setattr(local, "LEAST_SHARE", 4_000)
+    for name, workers in (("one", LocalWorkers()), ("many", SparkWorkers())):
         given = settings(tmp_path / name, folder / "logs", snapshots=folder / "readings.jsonl")
         with conf(spark, spark__sql__files__maxPartitionBytes=block):
             summaries = [ingest.run_step(workers, given, {}) for _ in range(2)]
         assert summaries[0]["lines"] == summaries[1]["lines"]
         outcomes.append((summaries, hashes(Store(given.lake), MADE_BY_INGEST)))
-    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert outcomes[0] == outcomes[1]
     written = [
         f for table in ("bronze/log_records", "silver/events") for f in (tmp_path / "many" / table).glob("*.parquet")
     ]
@@ -106,11 +103,8 @@ def test_log_replaced_while_spark_reads_it_is_read_again(spark: SparkSession, tm
     assert Counter(held) == {"server.log": 301, "other.log": 1}
 
 
-@pytest.mark.parametrize("engine", ["one", "two", "many"])
-def test_unit_reaches_worker_unchanged(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
-) -> None:
-    monkeypatch.setattr(local, "SHARED", 0 if engine == "two" else local.SHARED)
+@pytest.mark.parametrize("engine", ["one", "many"])
+def test_unit_reaches_worker_unchanged(spark: SparkSession, tmp_path: Path, engine: str) -> None:
     archive = packed({"b-4/server.log": b"abcdef"})
     lay(tmp_path, {"night.tgz": archive, "plain": "0123456789"})
     units = [
@@ -119,7 +113,7 @@ def test_unit_reaches_worker_unchanged(
             str(tmp_path / "night.tgz"), (0, len(archive)), {"name": "member"}, ArchiveMember("b-4/server.log", 512, 6)
         ),
     ]
-    spread: Engine = SparkEngine(spark) if engine == "many" else LocalEngine()
+    spread: Engine = LocalEngine() if engine == "one" else SparkEngine(spark)
     assert list(spread.spread(units, describe_unit)) == [
         {"name": "plain", "held": "2345", "numbers": [0, 1, 2, 3, 4]},
         {"name": "member", "held": "cdef", "numbers": None},

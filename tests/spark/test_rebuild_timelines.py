@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from kafka_hindsight.catalog import BY_NAME
 from kafka_hindsight.catalog.silver import EVENTS
-from kafka_hindsight.engine import local
 from kafka_hindsight.engine.judgement_run import ALL_TABLES, StagedFiles, rebuild
 from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.engine.reduce import key_of
@@ -52,16 +51,6 @@ def contents(store: Store, files: StagedFiles) -> dict[str, list[str]]:
     staged = Staged("run", files)
     tables = {name: read_staged_rows(store.lake, SCOPE.cluster, BY_NAME[name], staged) for name in files}
     return {name: sorted(map(repr, rows.to_pylist())) for name, rows in tables.items()}
-
-
-def test_rebuild_by_processes_equals_rebuild_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = filled(tmp_path, ())
-    here = contents(store, rebuild(LocalRunner(store), SCOPE))
-    pop_longest()
-    monkeypatch.setattr(local, "BUCKET", 100)
-    clear(store.lake, SCOPE.cluster)
-    assert contents(store, rebuild(LocalRunner(store), SCOPE)) == here
-    assert pop_longest()[KEY].seconds > 0
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from kafka_hindsight.judgements.findings import RULES
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.incidents import ADVISED, LINKS, UNAVAILABILITY
@@ -36,17 +34,6 @@ def judged() -> dict[str, RowSource]:
 JUDGED = judged()
 
 FINDINGS = judgement_of(RULES, JUDGED)
-
-
-@cache
-def _by_name() -> dict[str, Judgement]:
-    return {judgement.name: judgement for judgement in (*declared(), FINDINGS)}
-
-
-def judgement_named(name: str) -> Judgement:
-    """The judgement of a name. Raises: KeyError."""
-    return _by_name()[name]
-
 
 _LINKED = {
     "gold.rebalances": "rebalance_id",
