@@ -29,6 +29,7 @@ from kafka_hindsight.settings.alerts import Owner, fits
 from kafka_hindsight.settings.changes import Change
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.timelines import Interval, Intervals
 
 R = TypeVar("R", bound=Row)
 
@@ -279,13 +280,15 @@ class PageRows:
         return PageRows(self._tables_within(first, end), run)
 
     def _tables_within(self, first: datetime, end: datetime) -> Mapping[type[Row], Sequence[Row]]:
-        def is_within(row: Row) -> bool:
-            spans = _SPANS[type(row)]
-            start, stop = getattr(row, spans[0]), getattr(row, spans[1])
-            return start <= end and (stop is None or stop >= first)
+        within = {kind: [i.value for i in rows.between(first, end)] for kind, rows in self._rows_by_time.items()}
+        return {**self.tables, **within}
 
+    @cached_property
+    def _rows_by_time(self) -> Mapping[type[Row], Intervals[Row]]:
         return {
-            kind: [r for r in rows if is_within(r)] if kind in _SPANS else rows for kind, rows in self.tables.items()
+            kind: Intervals(Interval(getattr(row, start), getattr(row, end), row) for row in self.tables[kind])
+            for kind, (start, end) in _SPANS.items()
+            if kind in self.tables
         }
 
     @cached_property
