@@ -29,6 +29,7 @@ _NEEDED: dict[str, dict[str, Any]] = {
     "internal.isr_spans": {"observed_until": None},
     "gold.isr_changes": {"observed_until": None},
     "gold.out_of_sync_periods": {"observed_until": None},
+    "gold.night_subjects": {"kind": "topic", "partitions": 1, "is_whole": True},
 }
 """Values of optional columns without which a row breaks a check."""
 

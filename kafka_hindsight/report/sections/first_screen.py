@@ -314,8 +314,7 @@ def tiles(page: PageRows) -> Iterator[ui.Item]:
     loss, absences = total_loss(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
     leaderless, refusing = (_unused_in(page, page.of(Unavailability), h) for h in _TOGETHER)
     groups = figures.groups_stopped(incidents, page.of(Unavailability), page.of(Rebalance))
-    events = figures.by_standing(findings)[1]
-    critical = sum(finding.severity == FindingSeverity.CRITICAL for finding in events)
+    critical = sum(finding.severity == FindingSeverity.CRITICAL for finding in findings)
     unseen = figures.unseen(findings)
     anchors = {harm: plain.anchor("incident", rows[0].incident_id) for harm, rows in figures.by_harm(incidents).items()}
     harms = (Harm.RECORDS_LOST, Harm.PARTITIONS_OFFLINE, Harm.WRITES_REFUSED, Harm.CONSUMERS_STOPPED)
