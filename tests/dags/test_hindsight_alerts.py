@@ -79,6 +79,7 @@ def context(failure: BaseException | None = None) -> dict[str, Any]:
 def test_look_passes_receivers_on_stdin_only(python: Path) -> None:
     Look()(context())
     assert recorded(python, "arguments").split() == [
+        "-P",
         "-m",
         "kafka_hindsight.cli.main",
         "alert",
