@@ -14,6 +14,7 @@ from typing import TypeVar
 from kafka_hindsight.catalog.codes import (
     NOBODY,
     Cause,
+    Confidence,
     FailoverKind,
     Harm,
     IncidentKind,
@@ -61,6 +62,8 @@ default: the leaders of a broker that dies are missing for longer. Producers and
 
 _HAND_OVERS = (FailoverKind.CONTROLLED_SHUTDOWN, FailoverKind.PREFERRED_ELECTION, FailoverKind.REASSIGNMENT)
 """The changes of leaders in which the controller moves a partition from one living broker to another."""
+
+_SURE = (Confidence.CERTAIN, Confidence.LIKELY)
 
 R = TypeVar("R")
 
@@ -263,9 +266,13 @@ class Happening:
 
 
 def is_handed_over(interval: Unavailability, change: Failover | None) -> bool:
-    """Whether a partition had no leader for no longer than it takes to move it from one living broker to another."""
-    is_short = interval.ended_at is not None and interval.ended_at - interval.started_at <= HANDED_OVER_WITHIN
-    return is_short and change is not None and change.kind in _HAND_OVERS
+    """Whether a partition had no leader for no longer than it takes to move it from one living broker to another.
+
+    The change has to be likely at least, and a proof has to bound the time.
+    """
+    if change is None or change.kind not in _HAND_OVERS or change.confidence not in _SURE:
+        return False
+    return interval.high_ms is not None and interval.high_ms * MS <= HANDED_OVER_WITHIN
 
 
 def has_failed(cause: Cause) -> bool:

@@ -118,29 +118,37 @@ def test_partition_that_only_may_have_had_no_leader_makes_no_incident_that_asks_
 
 
 @pytest.mark.parametrize(
-    ("kind", "ms", "harm"),
+    ("kind", "ms", "most_ms", "confidence", "harm"),
     [
-        ("controlled_shutdown", 3_000, "brokers_restarted"),
-        ("controlled_shutdown", 12_000, "partitions_offline"),
-        ("broker_crash", 3_000, "partitions_offline"),
-        ("offline", 3_000, "partitions_offline"),
+        ("controlled_shutdown", 3_000, 3_000, "certain", "brokers_restarted"),
+        ("controlled_shutdown", 3_000, 9_001, "certain", "partitions_offline"),
+        ("controlled_shutdown", 3_000, None, "certain", "partitions_offline"),
+        ("controlled_shutdown", 3_000, 3_000, "possible", "partitions_offline"),
+        ("controlled_shutdown", 12_000, 12_000, "certain", "partitions_offline"),
+        ("broker_crash", 3_000, 3_000, "certain", "partitions_offline"),
+        ("offline", 3_000, 3_000, "certain", "partitions_offline"),
     ],
 )
-def test_partition_that_is_handed_over_within_a_session_is_not_offline(kind: str, ms: int, harm: str) -> None:
+def test_partition_that_is_handed_over_within_a_session_is_not_offline(
+    kind: str, ms: int, most_ms: int | None, confidence: str, harm: str
+) -> None:
     away = stop(1, 0, isr_recovered_at=AT + timedelta(seconds=30))
-    change = failover(kind, 0, 1, outage_id=away.outage_id, leader_from=1, leader_to=2, leaderless_ms=ms)
+    length: dict[str, Any] = {"leaderless_ms": ms, "leaderless_high_ms": most_ms, "confidence": confidence}
+    change = failover(kind, 0, 1, outage_id=away.outage_id, leader_from=1, leader_to=2, **length)
     (incident,) = listed(outages=[away], failovers=[change]).incidents
     assert incident.harm == harm
     assert incident.partitions_offline == 1
     if harm == "brokers_restarted":
-        assert incident.headline.endswith("; partition t-0 had no leader for at least 3 s as leaders were handed over")
+        assert incident.headline.endswith("; partition t-0 had no leader for 3 s as leaders were handed over")
 
 
 def test_leaders_that_are_given_back_are_no_incident() -> None:
     """Kafka gives them back five minutes after a restart: on a busy cluster that takes a second or two."""
-    back = failover("preferred_election", 0, 1, leader_from=3, leader_to=1, leaderless_ms=2_200)
+    back = failover(
+        "preferred_election", 0, 1, leader_from=3, leader_to=1, leaderless_ms=2_200, leaderless_high_ms=2_200
+    )
     assert listed(failovers=[back]).incidents == []
-    (slow,) = listed(failovers=[replace(back, leaderless_ms=20_000)]).incidents
+    (slow,) = listed(failovers=[replace(back, leaderless_ms=20_000, leaderless_high_ms=20_000)]).incidents
     assert slow.harm == "partitions_offline"
     assert slow.headline.endswith("the leader moved from broker 3 with an election")
 
