@@ -12,10 +12,10 @@ from kafka_hindsight.intake.record_reader import ReadPlan, RecordFiles, write_re
 from kafka_hindsight.intake.survey import changed_sources, survey
 from kafka_hindsight.lake import landing
 from kafka_hindsight.lake.store import Store
-from kafka_hindsight.logs.file_facts import FileFacts, Survey, Tail
+from kafka_hindsight.logs.file_facts import FileFacts, Survey, Tail, newness
 from kafka_hindsight.logs.file_order import FileSpan, Turn, copies, is_young, sharing, turns_of
 from kafka_hindsight.logs.files import ListedFile, Listing
-from kafka_hindsight.shared.durations import LONG_AGO, NEVER
+from kafka_hindsight.shared.durations import NEVER
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Pass:
         A copy of old files is written in any order, so their records decide which file is the newest.
         """
         facts = {n: fact for n, fact in self.facts.items() if n not in without}
-        newest = {fact.file.source: n for n, fact in sorted(facts.items(), key=lambda f: _newness(f[1]))}
+        newest = {fact.file.source: n for n, fact in sorted(facts.items(), key=lambda f: newness(f[1]))}
         growing = {n for n in newest.values() if is_young(facts[n].file.modified_at, run_at)}
         return turns_of({n: replace(f.span, last_at=NEVER) if n in growing else f.span for n, f in facts.items()})
 
@@ -148,10 +148,6 @@ def _copies_in(store: Store) -> str:
 
 def _spans(facts: Mapping[int, FileFacts]) -> dict[int, FileSpan]:
     return {n: fact.span for n, fact in facts.items()}
-
-
-def _newness(fact: FileFacts) -> tuple[datetime, datetime, datetime]:
-    return fact.first_at or LONG_AGO, fact.last_at or LONG_AGO, fact.file.modified_at
 
 
 def _rotated_sources(

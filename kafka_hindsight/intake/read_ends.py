@@ -15,10 +15,9 @@ from kafka_hindsight.catalog.ids import row_id
 from kafka_hindsight.intake.file_register import begins_with
 from kafka_hindsight.knowledge.layouts import folder_of, is_of_console
 from kafka_hindsight.lake import landing
-from kafka_hindsight.logs.file_facts import FileFacts
+from kafka_hindsight.logs.file_facts import FileFacts, newness
 from kafka_hindsight.logs.files import ListedFile
 from kafka_hindsight.settings.retention import LATE_DAYS
-from kafka_hindsight.shared.durations import LONG_AGO
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.words import counted
 
@@ -29,7 +28,7 @@ FILES = "files"
 """The folder of `landing` with a file for each cluster."""
 
 Loss = Mapping[str, Any]
-"""Lines that are lost: log, sentence, since, until and found_at, as the losses of a source."""
+"""Lines that are lost: log, sentence, since and until, as the losses of a source; found_at is that of the run."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ class FilesOfRun:
         for source, own in sorted(grouped(plain, lambda fact: fact.file.source).items()):
             if is_of_console(source) and folder_of(source) in folders:
                 continue
-            newest = max(own, key=_newness)
+            newest = max(own, key=newness)
             yield from (self._end(fact) for fact in own if fact is newest or fact.file.name in self.held_back)
 
     def _end(self, fact: FileFacts) -> ReadEnd:
@@ -209,10 +208,6 @@ def _reaches_over(fact: FileFacts, at: str | None) -> bool:
     if at is None or fact.first_at is None or fact.last_at is None:
         return False
     return fact.first_at <= datetime.fromisoformat(at) <= fact.last_at
-
-
-def _newness(fact: FileFacts) -> tuple[datetime, datetime, datetime]:
-    return fact.first_at or LONG_AGO, fact.last_at or LONG_AGO, fact.file.modified_at
 
 
 def _sentence(end: ReadEnd, now: FileFacts | None) -> str:

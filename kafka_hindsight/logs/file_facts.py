@@ -15,7 +15,7 @@ from kafka_hindsight.logs.file_order import FileSpan
 from kafka_hindsight.logs.files import ListedFile
 from kafka_hindsight.logs.pieces import NOWHERE, Piece
 from kafka_hindsight.settings.config import masked
-from kafka_hindsight.shared.durations import NEVER
+from kafka_hindsight.shared.durations import LONG_AGO, NEVER
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.words import counted, verb
 
@@ -125,6 +125,11 @@ def broken_off(fact: FileFacts) -> str:
         f"{fact.file.name} cannot be unpacked to its end: {fact.damage}. The {fact.lines} lines before the break are "
         "kept. Needed: the whole file. Copy it again from where it was written, then audit again."
     )
+
+
+def newness(fact: FileFacts) -> tuple[datetime, datetime, datetime]:
+    """Give the order of files of one log: by their records, and by their age where no record has an instant."""
+    return fact.first_at or LONG_AGO, fact.last_at or LONG_AGO, fact.file.modified_at
 
 
 def are_of_clients(facts: Iterable[FileFacts]) -> bool:

@@ -99,8 +99,11 @@ def _no_majority(rows: StoryRows) -> Iterator[StoryLink]:
         ]
         away = [o for o in rows.outages if o.incident_id and _is_away(o, since)]
         numbers = sorted({o.broker for o in away})
-        if losses and len(numbers) > 1 and controllers.intersection(numbers):
-            so = f"brokers {words.listed([*map(str, numbers)])} were away together, and the controllers on them"
+        own_controllers = [number for number in numbers if number in controllers]
+        if losses and len(numbers) > 1 and own_controllers:
+            noun = words.verb(len(own_controllers), "broker", "brokers")
+            on = f"{noun} {words.listed([*map(str, own_controllers)])}"
+            so = f"brokers {words.listed([*map(str, numbers)])} were away together, with the controllers on {on}"
             for outage in away:
                 proof = [*outage.evidence[:1], *losses[0].evidence[:1]]
                 yield StoryLink(str(outage.incident_id), incident.incident_id, "no_majority", so, proof)

@@ -170,8 +170,8 @@ def _summary(terminal: Terminal, page: ui.Page) -> Iterator[str]:
     blocks = {section.name: section.blocks for view in page.views for section in view.sections}
     yield from terminal.text(f"{page.heading}, {terminal.plain(page.subtitle)}")
     yield ""
-    shown = ui.Box | ui.TimelineStrip | ui.Paragraph
-    yield from terminal.blocks([block for block in blocks["verdict"] if isinstance(block, shown)])
+    parts = ui.Box | ui.TimelineStrip | ui.Paragraph
+    yield from terminal.blocks([block for block in blocks["verdict"] if isinstance(block, parts)])
     yield from ("", "Incidents, the most urgent first")
     yield from terminal.blocks(blocks["incident-list"], 2)
     findings, standing = (

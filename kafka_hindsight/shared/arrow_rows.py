@@ -68,46 +68,32 @@ def _required(cls: Any) -> frozenset[str]:
 
 
 def _typed(array: pa.Array, name: str, cls: Any, reword: Rewording | None) -> Iterable[Any]:
-    code = cls.CODES.get(name)
-    new_text = None if code or reword is None else lambda text: reword(text, name)
-    values = _values(array, cls.STRUCTS.get(name), reword, new_text)
-    return values if code is None else map(_once(code), values)
+    values = _values(array, name, cls, reword)
+    return map(_once(code), values) if (code := cls.CODES.get(name)) else values
 
 
-def _values(
-    array: pa.Array, struct: type[Row] | None, reword: Rewording | None, new_text: Callable[[str], str] | None
-) -> Any:
-    """The values of a column as Python objects. `reword` changes the texts of its structs, `new_text` its own."""
+def _values(array: pa.Array, name: str, cls: Any, reword: Rewording | None) -> Any:
+    """The values of a column as Python objects."""
     import pyarrow
     from pyarrow import types
 
     if array.null_count == len(array):
         return repeat(None, len(array))
     if types.is_list(array.type):
-        return _lists(array, struct, reword, new_text)
-    if types.is_struct(array.type) and struct is not None:
-        return _structs(array, struct, reword)
+        flat = iter(_values(array.flatten(), name, cls, reword))
+        return [None if n is None else list(islice(flat, n)) for n in array.value_lengths().to_pylist()]
+    if types.is_struct(array.type) and (struct := cls.STRUCTS.get(name)) is not None:
+        rows = iter(_rows(array.drop_null(), struct, reword))
+        return [next(rows) if is_valid else None for is_valid in array.is_valid().to_pylist()]
     if types.is_timestamp(array.type):
         return map(_once(of_micros), array.cast(pyarrow.timestamp("us", array.type.tz)).view("int64").to_pylist())
     values = array.to_pylist()
     if not types.is_string(array.type):
         return values
-    if new_text:
-        return map(_once(new_text), values)
+    if reword:
+        return map(_once(lambda text: reword(text, name)), values)
     one_of = dict(zip(values, values, strict=True))
     return map(one_of.__getitem__, values)
-
-
-def _lists(
-    array: pa.Array, struct: type[Row] | None, reword: Rewording | None, new_text: Callable[[str], str] | None
-) -> list[list[Any] | None]:
-    flat = iter(_values(array.flatten(), struct, reword, new_text))
-    return [None if n is None else list(islice(flat, n)) for n in array.value_lengths().to_pylist()]
-
-
-def _structs(array: pa.Array, struct: type[Row], reword: Rewording | None) -> list[Row | None]:
-    rows = iter(_rows(array.drop_null(), struct, reword))
-    return [next(rows) if is_valid else None for is_valid in array.is_valid().to_pylist()]
 
 
 def _once(make: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -48,7 +48,7 @@ class Checkpoint:
         position: The position after the last one.
         held: By log, the lines of the last instant, whose record may go on in the next batch.
         read_at: The instant of the run that read the source last.
-        losses: What the source did not give any more in the last weeks: log, size, sentence, since, until and found_at.
+        losses: What the source did not give any more in the last weeks: log, size, sentence, since and until.
     """
 
     batches: int = 0
@@ -110,14 +110,13 @@ def _during(loss: Loss, checkpoint: Checkpoint, period: Period) -> Mapping[str, 
         **loss._asdict(),
         "since": checkpoint.read_at or period.since.isoformat(),
         "until": period.until.isoformat(),
-        "found_at": period.until.isoformat(),
     }
 
 
 def _recent(losses: Sequence[Mapping[str, Any]], now: datetime) -> list[Mapping[str, Any]]:
     """The losses that a window which may still be judged again can meet."""
     oldest = (now - timedelta(days=2 * LATE_DAYS)).isoformat()
-    return [loss for loss in losses if loss["found_at"] >= oldest]
+    return [loss for loss in losses if loss["until"] >= oldest]
 
 
 def losses_in(lake: str, place: LogPlace) -> Sequence[Mapping[str, Any]]:

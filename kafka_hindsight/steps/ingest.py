@@ -110,11 +110,7 @@ def _parse_and_summarize(night: NightInput, notes: Sequence[str]) -> Summary:
         *(finding.sentence for finding in clocks if finding.sentence),
         *late,
         *night.waits(),
-        *(
-            loss["sentence"]
-            for loss in night.losses_of_sources
-            if night.settings.run_at.isoformat() == loss["found_at"]
-        ),
+        *(loss["sentence"] for loss in night.losses_of_sources if night.settings.run_at.isoformat() == loss["until"]),
     ]
     return {
         **summary,

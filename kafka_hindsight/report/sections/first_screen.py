@@ -53,9 +53,10 @@ from kafka_hindsight.shared.grouping import grouped, split_by
 SENTENCES = 3
 MOST_NAMED = 4
 UNKNOWNS = 3
+"""The most sentences about what is not known that stand beside the badge."""
+
 SQUARES = 30
 """The windows before that a calm page shows as squares: a month of nights."""
-"""The most sentences about what is not known that stand beside the badge."""
 
 _TOGETHER: Mapping[Harm, Sequence[UnavailabilityKind]] = {
     Harm.PARTITIONS_OFFLINE: LEADERLESS,

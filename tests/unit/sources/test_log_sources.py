@@ -215,7 +215,6 @@ def test_losses_of_a_source_are_kept_with_the_time_between_two_readings(tmp_path
         "sentence": "Retention removed 7 offsets.",
         "since": PERIOD.until.isoformat(),
         "until": later.until.isoformat(),
-        "found_at": later.until.isoformat(),
     }
     land(Made(resigned(1)), folder, PERIOD._replace(until=PERIOD.until + timedelta(days=60)), to_end=True)
     assert landing.losses_in(str(tmp_path), place) == []
