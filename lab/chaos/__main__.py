@@ -196,9 +196,9 @@ def _plan(engine: str, half: Path, whole: Path, late: Path) -> list[Planned]:
 def _short(options: argparse.Namespace, plan: list[Planned]) -> list[tuple[Planned, bool]]:
     """The steps up to the last one that is asked for, and whether each is; without the night with more logs."""
     steps = [p for p in plan if p.night != _SECOND]
-    wanted = [not options.steps or bool({p.step, p.what} & {*options.steps}) for p in steps]
-    last = max(n for n, is_wanted in enumerate(wanted) if is_wanted)
-    return [*zip(steps, wanted, strict=True)][: last + 1]
+    choices = [not options.steps or bool({p.step, p.what} & {*options.steps}) for p in steps]
+    last = max(n for n, is_wanted in enumerate(choices) if is_wanted)
+    return [*zip(steps, choices, strict=True)][: last + 1]
 
 
 def _settings(night: Path, name: str, engine: str) -> dict[str, Any]:

@@ -128,18 +128,18 @@ def _with_tuples(row: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
 
 
-def with_windows(kept: Sequence[CalmWindow], scored: Sequence[CalmWindow]) -> list[CalmWindow]:
+def with_windows(windows: Sequence[CalmWindow], scored: Sequence[CalmWindow]) -> list[CalmWindow]:
     """The windows that are kept from now on: a first score stays, a later one takes the place of the one before."""
     places = {(w.recording, w.score) for w in scored}
-    firsts = {(w.recording, w.score) for w in kept if w.score == SCORES[0]}
-    stay = [w for w in kept if (w.recording, w.score) not in places or (w.recording, w.score) in firsts]
+    firsts = {(w.recording, w.score) for w in windows if w.score == SCORES[0]}
+    stay = [w for w in windows if (w.recording, w.score) not in places or (w.recording, w.score) in firsts]
     return [*stay, *(w for w in scored if (w.recording, w.score) not in firsts)]
 
 
-def calm_parts(kept: Sequence[CalmWindow], reasons: Sequence[Reason]) -> Iterator[str]:
+def calm_parts(windows: Sequence[CalmWindow], reasons: Sequence[Reason]) -> Iterator[str]:
     """The parts of the page of calibration about calm days."""
-    for recording, which in dict.fromkeys((w.recording, w.score) for w in kept):
-        own = [w for w in kept if (w.recording, w.score) == (recording, which)]
+    for recording, which in dict.fromkeys((w.recording, w.score) for w in windows):
+        own = [w for w in windows if (w.recording, w.score) == (recording, which)]
         yield f"### {recording} ({own[0].kafka}), {which} score"
         yield as_table(HEADS, map(_cells, own))
         sentences = [s for w in own for s in (*w.asks, *w.findings, *w.standing)]
@@ -172,8 +172,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--score", choices=SCORES, default=SCORES[1])
     options = parser.parse_args(arguments)
     scored = score(options.folder.resolve(), options.score)
-    kept = read_windows(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else []
-    lines = (json.dumps(asdict(window)) + "\n" for window in with_windows(kept, scored))
+    windows = read_windows(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else []
+    lines = (json.dumps(asdict(window)) + "\n" for window in with_windows(windows, scored))
     KEPT.write_text("".join(lines), encoding="utf-8")
     for window in scored:
         print(" | ".join(_cells(window)))

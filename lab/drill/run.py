@@ -268,10 +268,10 @@ def _run(options: argparse.Namespace) -> int:
     brokers = size_of(options.brokers)
     calm_minutes = minutes_of(options.minutes) if options.scenarios == CALM else None
     if calm_minutes:
-        asked = [s for s in calm_day(calm_minutes) if s.fits(options.kafka, layout, brokers)]
+        choice = [s for s in calm_day(calm_minutes) if s.fits(options.kafka, layout, brokers)]
     else:
-        asked = choose(options.scenarios, options.kafka, layout, brokers)
-    scenarios = played_here(asked)
+        choice = choose(options.scenarios, options.kafka, layout, brokers)
+    scenarios = played_here(choice)
     folder = DRILLS / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{options.kafka}-{seed}"
     with drill(options.kafka, layout, scenarios, seed, folder, brokers, calm_minutes) as (cluster, played):
         if options.keep:

@@ -74,10 +74,10 @@ def expected_pairs(acts: Sequence[Act], gold: StoryRows, mode: str) -> set[Pair]
 def _of_elections(acts: Sequence[Act], gold: StoryRows) -> Iterator[Pair]:
     """The broker that went first is why no replica in sync was left when the second one went."""
     for forced in (a for a in acts if a.action == "unclean_election_forced"):
-        gone = [_incident_of(act, gold) for act in _away_at(acts, forced.at)]
+        incidents = [_incident_of(act, gold) for act in _away_at(acts, forced.at)]
         effect = next((f.incident_id for f in gold.failovers if _is_forced(f, forced)), None)
-        if gone:
-            yield gone[0], effect or ""
+        if incidents:
+            yield incidents[0], effect or ""
 
 
 def _is_forced(failover: rows.Failover, forced: Act) -> bool:
@@ -130,8 +130,8 @@ def score(folder: Path, lake: str, which: str) -> StoryCount:
     with open_lake(lake) as opened:
         gold = rows_of(opened)
     expected = expected_pairs(acts, gold, cluster["mode"])
-    found = {(link.cause_id, link.effect_id) for link in story_links(gold)}
-    counts = len(expected), len(expected & found), len(found), len(found & expected)
+    claims = {(link.cause_id, link.effect_id) for link in story_links(gold)}
+    counts = len(expected), len(expected & claims), len(claims), len(claims & expected)
     return StoryCount(folder.name, cluster["kafka"], which, *counts)
 
 
@@ -140,18 +140,18 @@ def read_counts(text: str) -> list[StoryCount]:
     return [StoryCount(**json.loads(line)) for line in text.splitlines()]
 
 
-def with_count(kept: Sequence[StoryCount], count: StoryCount) -> list[StoryCount]:
+def with_count(counts: Sequence[StoryCount], count: StoryCount) -> list[StoryCount]:
     """The counts that are kept from now on: a first score stays, a later one takes the place of the one before."""
-    same = [c for c in kept if (c.recording, c.score) == (count.recording, count.score)]
+    same = [c for c in counts if (c.recording, c.score) == (count.recording, count.score)]
     if same and count.score == SCORES[0]:
-        return [*kept]
-    return [*(c for c in kept if c not in same), count]
+        return [*counts]
+    return [*(c for c in counts if c not in same), count]
 
 
 def cells(count: StoryCount) -> tuple[str, ...]:
     """A row of the page of calibration."""
-    shown = f"{count.met} of {count.expected}", f"{count.right} of {count.found}"
-    return count.recording, count.kafka, count.score, str(count.expected), shown[0], str(count.found), shown[1]
+    shares = f"{count.met} of {count.expected}", f"{count.right} of {count.found}"
+    return count.recording, count.kafka, count.score, str(count.expected), shares[0], str(count.found), shares[1]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -162,8 +162,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--score", choices=SCORES, default=SCORES[1])
     options = parser.parse_args(arguments)
     count = score(options.folder.resolve(), options.lake, options.score)
-    kept = read_counts(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else []
-    KEPT.write_text("".join(json.dumps(asdict(c)) + "\n" for c in with_count(kept, count)), encoding="utf-8")
+    counts = read_counts(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else []
+    KEPT.write_text("".join(json.dumps(asdict(c)) + "\n" for c in with_count(counts, count)), encoding="utf-8")
     print(" | ".join(cells(count)))
     return 0
 

@@ -56,8 +56,8 @@ def lost(store: Store) -> list[str]:
 
 
 def texts(store: Store) -> list[str]:
-    held = rows(store, bronze.LOG_RECORDS, "happened_at", "order")
-    return [f"{r['text']}\n" for r in held if r["source"] == LOG]
+    records = rows(store, bronze.LOG_RECORDS, "happened_at", "order")
+    return [f"{r['text']}\n" for r in records if r["source"] == LOG]
 
 
 def truncate(file: Path) -> None:

@@ -153,22 +153,22 @@ def test_kip_848_members_have_topic_names(cluster: GuardedCluster, tmp_path: Pat
 @pytest.mark.usefixtures("admin")
 def test_positions_beyond_topic_are_reported_and_topic_is_read_again(cluster: GuardedCluster, tmp_path: Path) -> None:
     first = read(cluster, tmp_path)
-    kept = str(tmp_path / "landing/group_records/live.positions.json")
-    state = landing.read_json(kept)
-    landing.write_json(kept, state | {"positions": {p: o + 1_000_000 for p, o in state["positions"].items()}})
+    place = str(tmp_path / "landing/group_records/live.positions.json")
+    state = landing.read_json(place)
+    landing.write_json(place, state | {"positions": {p: o + 1_000_000 for p, o in state["positions"].items()}})
     beyond = read(cluster, tmp_path)
     assert "reaches from 0 to" in beyond.notes[0]
     assert set(places(first.files)) <= set(places(beyond.files or first.files))
-    landing.write_json(kept, state | {"topic_id": "another-topic-altogether"})
+    landing.write_json(place, state | {"topic_id": "another-topic-altogether"})
     assert "was deleted and created again" in read(cluster, tmp_path).notes[0]
-    assert landing.read_json(kept) == state
+    assert landing.read_json(place) == state
 
 
 @pytest.mark.usefixtures("admin")
 def test_damaged_positions_are_named_and_the_topic_is_read_again(cluster: GuardedCluster, tmp_path: Path) -> None:
     first = read(cluster, tmp_path)
-    kept = tmp_path / "landing/group_records/live.positions.json"
-    kept.write_text(re.sub(r'(": )(\d)', r"\g<1>9\2", kept.read_text(), count=1))
+    place = tmp_path / "landing/group_records/live.positions.json"
+    place.write_text(re.sub(r'(": )(\d)', r"\g<1>9\2", place.read_text(), count=1))
     again = read(cluster, tmp_path)
     assert again.notes[0].startswith("__consumer_offsets is read from its beginning: ")
     assert "live.positions.json has other bytes than were written" in again.notes[0]
@@ -258,8 +258,8 @@ def test_commits_land_as_runs_that_end_and_open_runs_stay_beside_positions(
         consumer.commit(offsets=[TopicPartition(READ_IN, 0, offset)], asynchronous=False)
 
     def open_run() -> dict[str, Any]:
-        kept = landing.read_json(str(tmp_path / "landing/group_records/live.positions.json"))
-        (run,) = [run for run in kept["open"] if run["group_id"] == "commits"]
+        positions = landing.read_json(str(tmp_path / "landing/group_records/live.positions.json"))
+        (run,) = [run for run in positions["open"] if run["group_id"] == "commits"]
         return dict(run)
 
     def landed() -> list[dict[str, Any]]:

@@ -80,5 +80,5 @@ def _audit(lake: Path, logs: Path | str, run: str, window: tuple[datetime, datet
 
 
 def _rebalances(lake: Path) -> list[tuple[Any, ...]]:
-    found = [row for row in rows(lake, "gold.rebalances") if row["started_at"] < NIGHT[1]]
-    return sorted(tuple(row[name] for name in GENERATIONS) for row in found)
+    rebalances = [row for row in rows(lake, "gold.rebalances") if row["started_at"] < NIGHT[1]]
+    return sorted(tuple(row[name] for name in GENERATIONS) for row in rebalances)

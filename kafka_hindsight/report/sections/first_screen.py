@@ -148,8 +148,8 @@ def nights_before(page: PageRows) -> Iterator[ui.Block]:
 def _square(window: EarlierWindow) -> ui.Words:
     state = next((urgency for urgency in Urgency if urgency == window.state), None)
     letter, tone = (state.noun.label[0], str(state)) if state else ("?", "none")
-    says = f"{words.instant(window.window_from)}: {tone if state else 'state not known'}"
-    return ui.PageLink(letter, window.page, says=says, style=tone) if window.page else ui.Badge(letter, tone)
+    title = f"{words.instant(window.window_from)}: {tone if state else 'state not known'}"
+    return ui.PageLink(letter, window.page, says=title, style=tone) if window.page else ui.Badge(letter, tone)
 
 
 def _as_before(former: Sequence[Incident]) -> Iterator[ui.Block]:

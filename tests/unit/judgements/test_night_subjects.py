@@ -77,8 +77,8 @@ def test_version_is_that_of_each_start() -> None:
     starts = [
         event(m, kind=Kind.SOFTWARE_VERSION, origin="broker", broker=1, detail=v) for m, v in ((9, "4.1"), (2, "4.0"))
     ]
-    shown = shown_by_lines(SubjectKind.BROKER, "1", [event(1, origin="broker", broker=1)])
-    (broker,) = subjects(shown, versions={(SubjectKind.BROKER, "1"): starts})
+    appearance = shown_by_lines(SubjectKind.BROKER, "1", [event(1, origin="broker", broker=1)])
+    (broker,) = subjects(appearance, versions={(SubjectKind.BROKER, "1"): starts})
     assert broker.versions == ["4.0", "4.1"]
     assert broker.origin == Origin.BROKER
 

@@ -63,10 +63,10 @@ def test_windows_of_ten_minutes_cover_the_day() -> None:
 
 def test_first_score_stays_and_later_one_is_replaced() -> None:
     later = replace(WINDOW, score="later", badge="look")
-    kept = with_windows([WINDOW, later], [replace(WINDOW, badge="act")])
-    assert kept == [WINDOW, later]
-    kept = with_windows(kept, [replace(later, badge="calm")])
-    assert [(w.score, w.badge) for w in kept] == [("first", "calm"), ("later", "calm")]
+    windows = with_windows([WINDOW, later], [replace(WINDOW, badge="act")])
+    assert windows == [WINDOW, later]
+    windows = with_windows(windows, [replace(later, badge="calm")])
+    assert [(w.score, w.badge) for w in windows] == [("first", "calm"), ("later", "calm")]
 
 
 def test_each_sentence_stands_with_its_judgement() -> None:

@@ -56,9 +56,9 @@ def sentences_and_tiles(*readings: int | None, offline: int = 2, still: int = 0)
     ],
 )
 def test_number_of_all_partitions_comes_from_a_whole_reading(readings: Any, share: str, tile: str) -> None:
-    sentence, shown = sentences_and_tiles(*readings)
+    sentence, label = sentences_and_tiles(*readings)
     assert f"the leader moved from broker 1 (declared).{share} Check" in sentence
-    assert shown == tile
+    assert label == tile
 
 
 def test_tile_says_what_is_still_without_a_leader() -> None:

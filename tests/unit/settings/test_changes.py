@@ -38,8 +38,8 @@ def test_changes_of_the_file_go_through_the_settings_of_a_run(file: Path) -> Non
         "what": "upgrade", "from": "2026-11-20T01:10:00Z", "to": "2026-11-20T02:40:00Z", "summary": "4.0 to 4.1",
         "cluster": "*", "groups": [], "topics": [], "brokers": [1, 2],
     }  # fmt: skip
-    wanted = {"logs": "/logs", "lake": "/lake", "run_id": "r", "run_at": AT, "changes": [upgrade]}
-    (again,) = Settings.of(json.loads(Settings.of(wanted).to_json())).changes or ()
+    values = {"logs": "/logs", "lake": "/lake", "run_id": "r", "run_at": AT, "changes": [upgrade]}
+    (again,) = Settings.of(json.loads(Settings.of(values).to_json())).changes or ()
     assert Change.model_validate(again) == Change.model_validate(upgrade)
 
 
