@@ -20,7 +20,7 @@ def story_sentence(page: PageRows, incident: Incident) -> ui.Words:
     root = next(i for i in story.incidents if i.incident_id in {link.cause_id for link in links})
     steps = dict.fromkeys(link.so for link in links)
     opening = ui.Link(_origin_of(root), page.incident_anchor(root))
-    return " It began when ", opening, f": so {', and '.join(steps)}."
+    return " It began when ", opening, f", so {', and '.join(steps)}."
 
 
 def _origin_of(root: Incident) -> str:
