@@ -32,6 +32,7 @@ TITLES = {
     "partitions": "rebuild timelines of partitions and classify failovers",
     "settings_in_force": "find the settings in force",
     "aftermath": "detect what followed outages",
+    "subjects": "list topics, groups and brokers of the window",
     "balance": "detect periods of imbalance",
     "offset_facts": "find changes of logs and deletions of offsets",
     "offsets": "find where groups went on elsewhere and classify causes",

@@ -36,7 +36,7 @@ from kafka_hindsight.judgements.brokers.topic_changes import TOPIC_CHANGE_KINDS,
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebalances import GroupContext
-from kafka_hindsight.judgements.rebuild.events import EVENTS, SETTINGS
+from kafka_hindsight.judgements.rebuild.events import EVENT_ORDER, EVENTS, SETTINGS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, narrowed, union, where, where_among
 from kafka_hindsight.kafka_records import metadata_log
 from kafka_hindsight.shared.arrow_tables import FIRST, among, as_scalar, distinct, ends, repeated, with_columns
@@ -54,8 +54,6 @@ _QUOTED = (
     "line_id", "cluster", "origin", "source", "happened_at", "order", "broker", "kind", "pattern_id", "text", "topic",
 )  # fmt: skip
 """The columns of a line that only shows a sign of life."""
-
-_IN_ORDER = ("happened_at", "source", "order")
 
 Instants = npt.NDArray[np.int64]
 """Microseconds since 1970, in order, each once."""
@@ -116,7 +114,7 @@ def _between(lines: pa.Table, signals: Instants, *sort: str) -> pa.Table:
     numbered = with_columns(
         lines, hour=pc.floor_temporal(lines["happened_at"], unit="hour"), interval=pa.array(intervals, pa.int64())
     )
-    return ends(numbered, ("broker", "hour", "interval", *sort), _IN_ORDER).drop_columns(["hour", "interval"])
+    return ends(numbered, ("broker", "hour", "interval", *sort), EVENT_ORDER).drop_columns(["hour", "interval"])
 
 
 def broker_namings(events: pa.Table) -> pa.Table:
@@ -130,8 +128,8 @@ def broker_namings(events: pa.Table) -> pa.Table:
     broker_sets = [{*(broker_ids(isr) or ()), leader} - {None} for isr, leader in pairs]
     of_each = repeated(lines, [len(ids) for ids in broker_sets])
     of_each = with_columns(of_each, named_broker=pa.array([i for ids in broker_sets for i in sorted(ids)], pa.int32()))
-    outermost = ends(of_each, ("named_broker",), _IN_ORDER).drop_columns(["named_broker"])
-    return ends(outermost, ("line_id",), _IN_ORDER, (FIRST,))
+    outermost = ends(of_each, ("named_broker",), EVENT_ORDER).drop_columns(["named_broker"])
+    return ends(outermost, ("line_id",), EVENT_ORDER, (FIRST,))
 
 
 def controller_sightings(events: pa.Table) -> pa.Table:
@@ -143,7 +141,7 @@ def controller_sightings(events: pa.Table) -> pa.Table:
         node=pc.coalesce(acts["node"], acts["broker"]),
         hour=pc.floor_temporal(acts["happened_at"], unit="hour"),
     )
-    return ends(sightings, ("node", "controller_epoch", "hour"), _IN_ORDER, (FIRST,)).drop_columns(["hour"])
+    return ends(sightings, ("node", "controller_epoch", "hour"), EVENT_ORDER, (FIRST,)).drop_columns(["hour"])
 
 
 def files_in_scope(files: pa.Table, scope: Scope) -> pa.Table:

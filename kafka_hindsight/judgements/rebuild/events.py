@@ -24,6 +24,9 @@ from kafka_hindsight.kafka_records.metadata_states import MetadataStart, find_st
 from kafka_hindsight.knowledge.broker_settings import BROKER_SETTINGS, TOPIC_SETTINGS
 from kafka_hindsight.shared.arrow_tables import LAST, among, as_scalar, before, ends, with_columns
 
+EVENT_ORDER = ("happened_at", "source", "order", "line_id")
+"""The columns by which events follow one another; no two events are equal in all of them."""
+
 
 @dataclass(frozen=True)
 class MetadataEvents:

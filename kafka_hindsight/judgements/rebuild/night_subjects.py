@@ -16,7 +16,7 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import FACTS, WindowFacts
-from kafka_hindsight.judgements.rebuild.events import EVENTS
+from kafka_hindsight.judgements.rebuild.events import EVENT_ORDER, EVENTS
 from kafka_hindsight.judgements.rebuild.groups import NAMES, ClientNames
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, lake_table, narrowed, where_among
@@ -24,8 +24,6 @@ from kafka_hindsight.shared.arrow_tables import ends, inside
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, in_order
 from kafka_hindsight.shared.words import counted
-
-_IN_ORDER = ("happened_at", "source", "order")
 
 
 @dataclass(frozen=True)
@@ -138,13 +136,13 @@ def lines_of_brokers(events: pa.Table, scope: Scope) -> pa.Table:
     """Keep the first and the last line of the window that each broker wrote."""
     own = inside(events, scope.window, "happened_at")
     is_own = pc.and_(pc.equal(own["origin"], str(Origin.BROKER)), pc.is_valid(own["broker"]))
-    return ends(own.filter(is_own), ("broker",), _IN_ORDER)
+    return ends(own.filter(is_own), ("broker",), EVENT_ORDER)
 
 
 def lines_of_groups(events: pa.Table, scope: Scope) -> pa.Table:
     """Keep the first and the last line of the window that names each group, of brokers and of clients."""
     own = inside(events, scope.window, "happened_at")
-    return ends(own.filter(pc.is_valid(own["group_id"])), ("group_id", "origin"), _IN_ORDER)
+    return ends(own.filter(pc.is_valid(own["group_id"])), ("group_id", "origin"), EVENT_ORDER)
 
 
 def ends_of_partitions(readings: pa.Table) -> pa.Table:
