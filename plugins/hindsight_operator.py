@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from airflow.exceptions import AirflowException
@@ -26,6 +27,7 @@ from kafka_hindsight.shared import parent
 from kafka_hindsight.shared.exits import DONE, NEVER_RETRIED, BadInput
 from kafka_hindsight.start import launch
 from kafka_hindsight.start.first_use import prepare_spark
+from kafka_hindsight.start.temporary_folders import temporary_folder
 
 _WINDOWS = "SELECT DISTINCT cluster, window_from, window_to FROM {} ORDER BY window_from, window_to, cluster"
 PUBLISHED = _WINDOWS.format("quality.publications")
@@ -70,15 +72,17 @@ class StepOperator(StepTask):
         except BadInput as problem:
             raise AirflowFailException(str(problem)) from None
         is_large = launch.is_large(self.settings.get("logs"), self.settings.get("client_logs"))
-        self.hook = SparkSubmitHook(
-            properties_file=str(launch.properties_file(launch.configuration(is_large))),
-            conn_id=self.spark_conn_id,
-            name="hindsight",
-            application_args=[str(launch.RUN), *self.command[2:]],
-            spark_binary=str(launch.spark_submit()),
-        )
-        variables = {**launch.without_airflows(), **launch.spark_variables(), **parent.as_parent()}
-        self.hook.submit(launch.LOAD_DEFAULTS, env=variables)
+        with temporary_folder() as name:
+            folder = Path(name)
+            self.hook = SparkSubmitHook(
+                properties_file=str(launch.properties_file(launch.configuration(is_large), folder)),
+                conn_id=self.spark_conn_id,
+                name="hindsight",
+                application_args=[str(launch.RUN), *self.command[2:]],
+                spark_binary=str(launch.spark_submit()),
+            )
+            variables = {**launch.without_airflows(), **launch.spark_variables(), **launch.java_variables(folder)}
+            self.hook.submit(launch.LOAD_DEFAULTS, env={**variables, **parent.as_parent()})
 
     def _run(self) -> None:
         """Run the step in a process beside this one, which uses Spark where its input is large."""

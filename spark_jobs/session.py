@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from kafka_hindsight.settings.home import HOME, PACKAGE
 from kafka_hindsight.start import launch
-from kafka_hindsight.start.temporary_folders import temporary_folder
+from kafka_hindsight.start.temporary_folders import folder_of_process, temporary_folder
 
 _ARCHIVE = "kafka_hindsight"
 """The archive of our own code, which executors import."""
@@ -60,12 +60,17 @@ def _start_java(settings: Mapping[str, str]) -> None:
     PySpark would hand all settings to spark-submit as arguments, and other users of the machine see those.
     """
     spark_context: Any = SparkContext
-    file = shlex.quote(str(launch.properties_file(settings)))
-    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--properties-file {file} pyspark-shell"
+    folder = folder_of_process()
+    file = shlex.quote(str(launch.properties_file(settings, folder)))
+    ours = {"PYSPARK_SUBMIT_ARGS": f"--properties-file {file} pyspark-shell", **launch.java_variables(folder)}
+    before = {name: value for name, value in os.environ.items() if name in ours}
+    os.environ |= ours
     try:
         spark_context._ensure_initialized()
     finally:
-        del os.environ["PYSPARK_SUBMIT_ARGS"]
+        for name in ours:
+            del os.environ[name]
+        os.environ |= before
 
 
 def running() -> SparkSession | None:

@@ -22,6 +22,7 @@ from kafka_hindsight.shared import parent
 from kafka_hindsight.shared.exits import BAD_INPUT, DONE, FAULT
 from kafka_hindsight.start import launch
 from kafka_hindsight.start.python_child import command_of
+from kafka_hindsight.start.temporary_folders import folder_of_process
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LOOK_EVERY = 0.2
@@ -113,7 +114,7 @@ def start_alone(
     """
     return subprocess.Popen(
         command_alone(program, settings),
-        env={**clean_environment(), **launch.spark_variables(), **parent.as_parent(), **variables},
+        env={**environment_alone(), **parent.as_parent(), **variables},
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,
@@ -133,7 +134,12 @@ def command_alone(program: str, settings: Settings) -> list[str]:
         words = (program, "--settings", settings.to_json())
         return command_of(launch.IN_ONE_PROCESS, *words, python=launch.spark_python())
     conf = {"spark.master": launch.DEFAULT_MASTER, **launch.configuration(is_large)}
-    return launch.submission(conf, program, "--settings", settings.to_json())
+    return launch.submission(conf, folder_of_process(), program, "--settings", settings.to_json())
+
+
+def environment_alone() -> dict[str, str]:
+    """The variables of that command: the user's, and those of Spark, whose scratch ends with this process."""
+    return {**clean_environment(), **launch.spark_variables(), **launch.java_variables(folder_of_process())}
 
 
 def clean_environment() -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kafka_hindsight.audit.follow import Screen, clean_environment, command_alone, follow, relative, start_alone
+from kafka_hindsight.audit.follow import Screen, command_alone, environment_alone, follow, relative, start_alone
 from kafka_hindsight.audit.inputs import audit_settings
 from kafka_hindsight.catalog.steps import BY_NAME, INGEST, NEWEST_RUN, PUBLISH, REPORT, Step
 from kafka_hindsight.cli.audit import AsSummary, with_inputs, with_summary
@@ -23,7 +23,6 @@ from kafka_hindsight.settings.home import RUNS
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
 from kafka_hindsight.shared.exits import DONE, BadInput
-from kafka_hindsight.start import launch
 from kafka_hindsight.start.first_use import prepare_engine
 
 _MB = 1_000_000
@@ -113,7 +112,7 @@ def become(
     prepare_engine(step_settings)
     os.chdir(tempfile.gettempdir())
     command = command_alone(name, step_settings)
-    os.execve(command[0], command, {**clean_environment(), **launch.spark_variables()})
+    os.execve(command[0], command, environment_alone())
 
 
 def account(ingested: Mapping[str, Any], seconds: float, used: resource.struct_rusage) -> str:

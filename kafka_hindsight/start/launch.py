@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import accumulate, chain
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from kafka_hindsight.settings.config import is_dated, is_uri
 from kafka_hindsight.settings.home import HOME, IS_INSTALLED, PACKAGE
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.start import python_child
-from kafka_hindsight.start.temporary_folders import private_folder
 
 RUN = HOME / "spark_jobs" / "spark_run.py"
 """The program that runs a step by Spark's workers."""
@@ -73,7 +71,8 @@ DELTA_JARS = "HINDSIGHT_DELTA_JARS"
 
 _CONF = "HINDSIGHT_SPARK_CONF"
 
-_DAY = 24 * 3600
+_OF_JVM = "SPARK_SUBMIT_OPTS"
+"""The variable with options for the JVM of spark-submit, before those of the settings."""
 
 _MUCH = 300_000_000
 """The size in bytes from which on an input is large. Measured: a first ingest of 96 MB takes 113 processor seconds as a
@@ -157,6 +156,15 @@ def spark_variables() -> dict[str, str]:
     }
 
 
+def java_variables(folder: Path) -> dict[str, str]:
+    """The variable by which the JVM that spark-submit starts keeps its temporary files in a folder of ours.
+
+    Spark's scratch lies there too, unless its settings name a place. Drivers that a cluster starts have their own.
+    """
+    own = f'-Djava.io.tmpdir="{folder}"'
+    return {_OF_JVM: f"{own} {os.environ.get(_OF_JVM, '')}".rstrip()}
+
+
 def without_airflows() -> dict[str, str]:
     """The variables of this process without Airflow's secrets, which no process of ours needs."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_AIRFLOWS)}
@@ -229,9 +237,10 @@ def configuration(is_large: bool = False) -> dict[str, str]:
     return settings | delta | (_FOR_MUCH if is_large else {}) | _of_drivers_elsewhere() | user_settings
 
 
-def submission(conf: Mapping[str, str], *program: str) -> list[str]:
+def submission(conf: Mapping[str, str], folder: Path, *program: str) -> list[str]:
     """The spark-submit command that starts RUN with arguments. Spark also reads its own defaults."""
-    return [str(spark_submit()), "--properties-file", str(properties_file(conf)), LOAD_DEFAULTS, str(RUN), *program]
+    settings = str(properties_file(conf, folder))
+    return [str(spark_submit()), "--properties-file", settings, LOAD_DEFAULTS, str(RUN), *program]
 
 
 def umask() -> str:
@@ -247,25 +256,11 @@ def keep_private() -> None:
     os.umask(int(umask(), 8))
 
 
-def properties_file(settings: Mapping[str, str]) -> Path:
-    """Write Spark's settings into a file that only this user may read: any user sees the arguments of a process.
-
-    The same settings share one file. Files that no step used for a day are removed: they may hold an old secret.
-
-    Raises:
-        BadInput: The folder belongs to another user.
-    """
-    folder = private_folder()
-    for unused in folder.glob("spark-*.conf*"):
-        with suppress(FileNotFoundError):
-            if unused.stat().st_mtime < time.time() - _DAY:
-                unused.unlink()
-    text = "".join(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
-    file = folder / f"spark-{hashlib.sha256(text.encode()).hexdigest()[:24]}.conf"
-    partial = folder / f"{file.name}.{os.getpid()}"
-    with open(os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as output:
-        output.write(text)
-    return partial.replace(file)
+def properties_file(settings: Mapping[str, str], folder: Path) -> Path:
+    """Write Spark's settings into a file that only this user may read: any user sees the arguments of a process."""
+    with NamedTemporaryFile("w", prefix="spark-", suffix=".conf", dir=folder, delete=False, encoding="utf-8") as file:
+        file.writelines(f"{name} {_escaped(value)}\n" for name, value in sorted(settings.items()))
+    return Path(file.name)
 
 
 def _escaped(value: str) -> str:

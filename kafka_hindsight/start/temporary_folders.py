@@ -13,6 +13,9 @@ from tempfile import TemporaryDirectory
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.parent import is_alive
 
+_OF_PROCESSES: dict[int, TemporaryDirectory[str]] = {}
+"""The folder of this process; a process that was forked from another one also has that one's."""
+
 
 def private_folder() -> Path:
     """The folder for this user alone, created if missing. Raises: BadInput if another user created it before."""
@@ -39,3 +42,11 @@ def temporary_folder() -> TemporaryDirectory[str]:
         if process.isdigit() and not is_alive(int(process)):
             shutil.rmtree(abandoned, ignore_errors=True)
     return TemporaryDirectory(prefix=f"{own}{os.getpid()}-", dir=folder)
+
+
+def folder_of_process() -> Path:
+    """The one folder of this process for what it needs until it ends, such as Spark's scratch."""
+    process = os.getpid()
+    if process not in _OF_PROCESSES:
+        _OF_PROCESSES[process] = temporary_folder()
+    return Path(_OF_PROCESSES[process].name)

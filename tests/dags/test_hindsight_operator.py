@@ -34,9 +34,12 @@ from kafka_hindsight.start import launch
 
 ELSEWHERE = {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}
 NIGHT = {"timezone": "UTC", "night_starts": "00:00"}
-SUBMIT = f"""#!/bin/sh
+NOTE = """#!/bin/sh
 printf '%s\\n' "$@" > "$0.arguments"
 env > "$0.environment"
+for word; do case "$word" in *.conf) cp -p "$word" "$0.conf";; esac; done
+"""
+SUBMIT = f"""{NOTE}
 echo "42 lines were read"
 {sys.executable} "$(dirname "$0")/step.py" "$@"
 """
@@ -282,10 +285,17 @@ def test_step_gets_no_secret_argument_and_no_airflow_key(spark: Path, monkeypatc
     run(0, whole_input=True)
     arguments = Path(f"{spark}.arguments").read_text()
     assert "S3CR" not in arguments
-    (file,) = (Path(a) for a in arguments.splitlines() if a.endswith(".conf"))
+    file, environment = Path(f"{spark}.conf"), Path(f"{spark}.environment").read_text()
     assert file.stat().st_mode & 0o777 == 0o600
     assert "spark.hadoop.fs.s3a.secret.key S3CR\\\\ET\n" in file.read_text()
-    assert "F3RNET" not in Path(f"{spark}.environment").read_text()
+    assert "F3RNET" not in environment
+
+
+def test_settings_and_scratch_of_spark_end_with_the_task(spark: Path) -> None:
+    run(0, whole_input=True)
+    (settings,) = (Path(a) for a in Path(f"{spark}.arguments").read_text().splitlines() if a.endswith(".conf"))
+    assert f'SPARK_SUBMIT_OPTS=-Djava.io.tmpdir="{settings.parent}"\n' in Path(f"{spark}.environment").read_text()
+    assert not settings.parent.exists()
 
 
 def test_heavy_steps_are_submitted_separately_and_others_run_here(spark: Path) -> None:
@@ -317,12 +327,12 @@ def test_cluster_deploy_mode_submits_step_with_cluster_environment(
     spark: Path, monkeypatch: pytest.MonkeyPatch, step: Step
 ) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(ELSEWHERE))
-    spark.write_text('#!/bin/sh\nprintf \'%s\\n\' "$@" > "$0.arguments"\n')
+    spark.write_text(NOTE)
     execute(task_of(step), context())
     arguments = Path(f"{spark}.arguments").read_text().splitlines()
     assert arguments[:2] == ["--master", "yarn"] and arguments[-3:-1] == [step.name, "--settings"]
     assert arguments[arguments.index("--deploy-mode") + 1] == "cluster"
-    lines = Path(arguments[arguments.index("--properties-file") + 1]).read_text().splitlines()
+    lines = Path(f"{spark}.conf").read_text().splitlines()
     assert f"spark.yarn.appMasterEnv.PYSPARK_PYTHON {spark.parent}/python" in lines
     assert not [line for line in lines if "SPARK_LOCAL_IP" in line], "the cluster's host has an address of its own"
 

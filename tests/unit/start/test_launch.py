@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -47,51 +45,23 @@ def test_run_id_of_scheduler_becomes_a_valid_name() -> None:
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+def default_umask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HINDSIGHT_UMASK", raising=False)
 
 
-def test_spark_properties_file_is_private_and_named_by_its_content(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_spark_properties_file_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.hadoop.fs.s3a.secret.key=a\\b")
-    file = launch.properties_file(launch.configuration())
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    file = launch.properties_file(launch.configuration(), tmp_path)
+    assert file.parent == tmp_path and stat.S_IMODE(file.stat().st_mode) == 0o600
     lines = file.read_text().splitlines()
     assert "spark.hadoop.fs.s3a.secret.key a\\\\b" in lines
     assert {line.partition(" ")[0] for line in lines} == set(launch.configuration())
-    assert launch.properties_file(launch.configuration()) == file
-    monkeypatch.setenv("HINDSIGHT_SPARK_CONF", "spark.x=1")
-    assert launch.properties_file(launch.configuration()) != file
-    assert {p.suffix for p in file.parent.iterdir()} == {".conf"}
 
 
-def test_properties_file_unused_for_a_day_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    file = launch.properties_file({"spark.x": "1"})
-    long_ago = time.time() - 25 * 3600
-    os.utime(file, (long_ago, long_ago))
-    assert launch.properties_file({"spark.x": "1"}) == file and file.exists()
-    os.utime(file, (long_ago, long_ago))
-    launch.properties_file({"spark.x": "2"})
-    assert not file.exists()
-
-
-def test_properties_folder_readable_or_owned_by_others_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / f"hindsight-{os.getuid()}"
-    folder.mkdir()
-    folder.chmod(0o755)
-    refused = r"is not a folder of this user alone. Needed: one with mode 0700"
-    with pytest.raises(BadInput, match=refused):
-        launch.properties_file({})
-    folder.chmod(0o700)
-    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
-    folder.with_name(f"hindsight-{os.getuid()}").symlink_to(folder)
-    with pytest.raises(BadInput, match=refused):
-        launch.properties_file({})
+def test_options_of_a_user_for_the_jvm_come_after_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Djava.io.tmpdir=/scratch")
+    expected = f'-Djava.io.tmpdir="{tmp_path}" -Djava.io.tmpdir=/scratch'
+    assert launch.java_variables(tmp_path) == {"SPARK_SUBMIT_OPTS": expected}
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(None, 0o600), ("027", 0o640), ("007", 0o660)])

@@ -50,7 +50,23 @@ def test_folder_of_another_machine_that_shares_the_disk_stays() -> None:
         assert elsewhere.exists()
 
 
-def test_folder_that_others_may_read_is_refused() -> None:
-    private_folder().chmod(0o755)
-    with pytest.raises(BadInput, match="is not a folder of this user alone"):
+def test_folder_of_a_process_is_one_and_ends_with_it() -> None:
+    both = "from kafka_hindsight.start.temporary_folders import folder_of_process as f; print(f()); print(f())"
+    done = subprocess.run(
+        [sys.executable, "-c", both], env={**os.environ, **variables()}, capture_output=True, text=True
+    )
+    first, second = map(Path, done.stdout.split())
+    assert first == second and first.parent == private_folder() and not first.exists()
+
+
+def test_folder_that_others_may_read_or_own_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = "is not a folder of this user alone. Needed: one with mode 0700"
+    folder = private_folder()
+    folder.chmod(0o755)
+    with pytest.raises(BadInput, match=refused):
+        temporary_folder()
+    folder.chmod(0o700)
+    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
+    folder.with_name(f"hindsight-{os.getuid()}").symlink_to(folder)
+    with pytest.raises(BadInput, match=refused):
         temporary_folder()
