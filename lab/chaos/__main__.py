@@ -9,7 +9,6 @@ same again; the moments depend on the machine. It ends with 1 where anything was
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import shutil
 import signal
@@ -28,7 +27,7 @@ from kafka_hindsight.audit.inputs import SAMPLE
 from kafka_hindsight.settings.home import HOME
 from lab.chaos import cluster_kills, disks, flips, inputs, killed_holders, locks, store_kills, stores
 from lab.chaos.kills import KillCount, kills
-from lab.chaos.lakes import contents
+from lab.chaos.lakes import contents, lay_left_overs
 from lab.chaos.night import HALF, LAST, LATE, Planned, cut_night
 from lab.chaos.worker import Worker
 
@@ -144,7 +143,7 @@ def _steps(
     wanted_plan = [p for p in plan if not options.steps or {p.step, p.what} & {*options.steps}]
     for planned in plan[: plan.index(wanted_plan[-1]) + 1]:
         if planned.step == "maintain":
-            _age(lake)
+            lay_left_overs(lake)
         if planned not in wanted_plan:
             worker.do(planned.step, planned.settings)
             continue
@@ -214,16 +213,6 @@ def _settings(night: Path, name: str, engine: str) -> dict[str, Any]:
         "read_to_end": True,
         "engine": engine,
     }
-
-
-def _age(lake: Path) -> None:
-    """Lays a file that no version names into each table, a month old, so that VACUUM has something to remove."""
-    old = time.time() - 30 * 86_400
-    for log in lake.glob("*/*/_delta_log"):
-        for number in range(3):
-            file = log.parent / f"part-0000{number}-left-over.snappy.parquet"
-            file.write_bytes(b"left over")
-            os.utime(file, (old, old))
 
 
 if __name__ == "__main__":

@@ -12,10 +12,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from kafka_hindsight.catalog.steps import BY_NAME
+from kafka_hindsight.catalog.steps import BY_NAME, MAINTAIN
 from lab.bench.cluster import cluster
 from lab.chaos.kills import KillCount, judge
-from lab.chaos.lakes import contents, look_at, others
+from lab.chaos.lakes import contents, lay_left_overs, look_at, others
 from lab.chaos.night import Planned
 from lab.chaos.worker import Worker
 
@@ -46,6 +46,8 @@ def kills_by_cluster(
         also = {"HINDSIGHT_SPARK_CONF": f"spark.master={master}"}
         with closing(Worker(folder / "driver", also=also)) as driver, closing(Worker(folder / "alone")) as alone:
             for planned, is_disturbed in plan:
+                if planned.step == MAINTAIN.name:
+                    lay_left_overs(lake)
                 alone.do(planned.step, {**planned.settings, "lake": str(beside), "engine": "local"})
                 if not is_disturbed:
                     driver.do(planned.step, {**planned.settings, "lake": str(lake), "engine": "spark"})
