@@ -108,6 +108,7 @@ MAINTAIN = Step(
     "retention",
     reads=(),
     writes=(),
+    is_spread=False,
 )
 
 STEPS: tuple[Step, ...] = (INGEST, REBUILD, VALIDATE, PUBLISH, REPORT)
