@@ -116,9 +116,11 @@ def _audit(settings: Settings, start: Start, live: Connection | None = None) -> 
         print(f"Log of this run: {relative(str(log))}", flush=True)
         screen = Screen()
         variables = {progress.FILE_VARIABLE: str(progress_file), progress.LOG_VARIABLE: str(log)}
-        follow(start(settings, variables, output), progress_file, screen)
-    if is_new and not Path(settings.lake, "bronze").exists() and not is_held(settings.lake):
-        shutil.rmtree(settings.lake, ignore_errors=True)
+        try:
+            follow(start(settings, variables, output), progress_file, screen)
+        finally:
+            if is_new and not Path(settings.lake, "bronze").exists() and not is_held(settings.lake):
+                shutil.rmtree(settings.lake, ignore_errors=True)
     return screen.verdict(log)
 
 

@@ -39,11 +39,13 @@ class Screen:
         self.subject = subject
         self.began = time.monotonic()
         self.endings: list[dict[str, Any]] = []
+        self.step = self.steps[0].name
 
     def show(self, entry: dict[str, Any]) -> None:
         """Show one entry of the progress file."""
         match entry["event"]:
             case "begins":
+                self.step = entry["step"]
                 names = [s.name for s in self.steps]
                 is_one_of_many = len(names) > 1 and entry["step"] in names
                 number = f"[{names.index(entry['step']) + 1}/{len(names)}] " if is_one_of_many else ""
@@ -157,9 +159,19 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def follow(process: subprocess.Popen[bytes], progress_file: Path, screen: Screen) -> None:
-    """Show the progress file of a process until the process ends. An interrupt ends the process."""
+    """Show the progress file of a process until the process ends. An interrupt ends the process.
+
+    Raises:
+        KeyboardInterrupt: The user pressed Ctrl-C. It says where that met the run.
+    """
     try:
         _show(process, progress_file, screen)
+    except KeyboardInterrupt:
+        stop(process)
+        raise KeyboardInterrupt(
+            f"Stopped by Ctrl-C in the step {screen.step}. Readers of the lake see each night whole, as it was or as it"
+            " is now. Run the same command again: it leaves the same tables as an undisturbed run."
+        ) from None
     except BaseException:
         stop(process)
         raise

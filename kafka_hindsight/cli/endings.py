@@ -31,6 +31,6 @@ def exit_code_of(act: Callable[[], int]) -> int:
         reason = masked(sentences_of(fault)[0]).rstrip(".")
         print(f"{reason}. Needed: files that can be read and written from here. {_REACH}", file=sys.stderr)
         return FAULT
-    except KeyboardInterrupt:
-        print("\nStopped.", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        print(f"\n{str(stopped) or 'Stopped.'}", file=sys.stderr)
         return 130

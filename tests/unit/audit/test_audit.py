@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kafka_hindsight.audit import audit_run, inputs
-from kafka_hindsight.audit.follow import Screen
+from kafka_hindsight.audit.follow import Screen, follow
 from kafka_hindsight.catalog.steps import STEPS
 from kafka_hindsight.intake.log_files import list_places, places_of
 from kafka_hindsight.kafka.connection import Connection
@@ -81,6 +84,33 @@ def test_only_new_lake_without_table_is_removed_after_audit(
     monkeypatch.setattr(audit_run, "follow", lambda *_: (lake / table).mkdir(parents=True, exist_ok=True))
     assert audit_run.audit(inputs.audit_settings({}, {"logs": logs, "lake": str(lake), "engine": "local"})) == 1
     assert lake.exists() == stays
+
+
+def test_interrupt_ends_the_run_and_says_where_and_what_to_do(tmp_path: Path) -> None:
+    class Interrupted(Screen):
+        def line(self, text: str) -> None:
+            raise KeyboardInterrupt
+
+    entry = {"event": "begins", "step": "rebuild", "text": "Rebuild"}
+    (tmp_path / "progress").write_text(f"{json.dumps(entry)}\n")
+    process = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    with pytest.raises(KeyboardInterrupt, match=r"Ctrl-C in the step rebuild\. .* whole.* Run the same command again"):
+        follow(process, tmp_path / "progress", Interrupted())
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_new_lake_without_table_is_removed_after_an_interrupt(
+    logs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        (tmp_path / "lake").mkdir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(audit_run, "start_alone", lambda *_: None)
+    monkeypatch.setattr(audit_run, "follow", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        audit_run.audit(inputs.audit_settings({}, {"logs": logs, "lake": str(tmp_path / "lake"), "engine": "local"}))
+    assert not (tmp_path / "lake").exists()
 
 
 def test_live_cluster_needs_its_logs(logs: str) -> None:

@@ -72,12 +72,16 @@ def test_io_error_is_fault_without_secret(monkeypatch: pytest.MonkeyPatch, capsy
     assert "no way to s3a://***@bucket. Needed: files that can be read" in error
 
 
-def test_interrupt_exits_130(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("why", "sentence"), [((), "Stopped."), (("In the step rebuild.",), "In the step rebuild.")])
+def test_interrupt_exits_130(
+    why: tuple[str, ...], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def stopped(*_: object) -> str:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(*why)
 
     monkeypatch.setattr("kafka_hindsight.cli.clusters_file.schema_text", stopped)
     assert cli.main(["clusters", "schema"]) == 130
+    assert capsys.readouterr().err == f"\n{sentence}\n"
 
 
 def test_closed_pipe_exits_0() -> None:
