@@ -29,8 +29,6 @@ class Remainder:
         return file in self.files or file in self.tails
 
 
-NOTHING = Remainder()
-
 _COPIES = "unwrapped"
 """The folder that keeps the unwrapped lines of wrapped files, from one pass to the next."""
 
@@ -75,13 +73,13 @@ class Pass:
         facts = {n: fact for n, fact in self.facts.items() if fact.file.source not in sources}
         return replace(self, facts=facts, unsettled=self.unsettled | sources, still=self.still & facts.keys())
 
-    def waiting(self, run_at: datetime) -> Remainder:
+    def waiting(self, run_at: datetime, to_end: bool) -> Remainder:
         """The records that may still grow: the last ones of young files that no record follows, and copies.
 
-        The last record of a file that was written to meanwhile waits whatever follows: it may be cut where the file
-        ended when it was listed.
+        The last record of a file that was written to meanwhile waits whatever follows, also if files are read `to_end`:
+        it may be cut where the file ended when it was listed.
         """
-        young = {n for n, fact in self.facts.items() if is_young(fact.file.modified_at, run_at)}
+        young = {n for n, fact in self.facts.items() if not to_end and is_young(fact.file.modified_at, run_at)}
         copied = copies(_spans(self.facts), young)
         turns = self.turns(run_at, copied)
         open_ended = {n for n in turns if n in young and (self.facts[n].damage or not turns[n].is_followed)}

@@ -16,7 +16,7 @@ from kafka_hindsight.engine.work import Engine
 from kafka_hindsight.engine.workers import Workers
 from kafka_hindsight.intake import file_register
 from kafka_hindsight.intake import snapshot_rows as snapshots
-from kafka_hindsight.intake.file_scan import NOTHING, Pass, scan_files
+from kafka_hindsight.intake.file_scan import Pass, scan_files
 from kafka_hindsight.intake.group_record_rows import OffsetsTopicInput, keep_records, read_landed_records
 from kafka_hindsight.intake.log_files import list_places, places_of
 from kafka_hindsight.intake.metadata_files import MetadataLog, keep_metadata
@@ -385,7 +385,7 @@ def _keep(engine: Engine, store: Store, settings: Settings, scan: Pass, cluster:
     at = settings.run_at
     store.create(bronze.LOG_RECORDS)
     while True:
-        waiting = NOTHING if settings.read_to_end else scan.waiting(at)
+        waiting = scan.waiting(at, settings.read_to_end)
         records = scan.write(engine, store, cluster, at, waiting)
         if not records.replaced:
             break

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kafka_hindsight.engine.local import LocalEngine
-from kafka_hindsight.intake.file_scan import NOTHING
+from kafka_hindsight.intake.file_scan import Remainder
 from kafka_hindsight.intake.log_files import HIDDEN, NOT_IN_GLOB, list_places
 from kafka_hindsight.knowledge.layouts import MOST_LINES
 from kafka_hindsight.lake.store import Store
@@ -163,7 +163,7 @@ def test_file_that_is_replaced_while_it_is_read_is_named(tmp_path: Path, other: 
     lay(tmp_path, {"server.log": "".join(log(20)), other: "".join(log(30))})
     scan = passed(tmp_path)
     lay(tmp_path, {"server.log": resigned(2) + "".join(log(20))})
-    records = scan.write(LOCAL, Store(NO_LAKE), "prod", RUN_AT, NOTHING)
+    records = scan.write(LOCAL, Store(NO_LAKE), "prod", RUN_AT, Remainder())
     assert {scan.facts[n].file.name for n in records.replaced} == {"server.log"}
     again = scan.without(records.replaced)
     assert again.unsettled == {"server.log"}

@@ -193,6 +193,16 @@ def test_last_record_of_growing_file_waits_for_next_head_or_ten_minutes(tmp_path
     assert texts(tmp_path) == words(*LINES[:4], LINES[4] + "\ta trace")
 
 
+def test_record_of_a_file_that_grows_while_it_is_read_to_its_end_waits(tmp_path: Path) -> None:
+    before, after = "".join(LINES[:3]) + LINES[3][:70], "".join(LINES[:5])
+    lay(tmp_path / "logs", {LOG: before, OTHER: LINES[0]})
+    grown = run(tmp_path, hook=lambda _: lay(tmp_path / "logs", {LOG: after}), read_to_end=True)
+    assert grown.held_back == {LOG: 1}
+    assert (texts(tmp_path), texts(tmp_path, OTHER)) == (words(*LINES[:3]), words(LINES[0]))
+    run(tmp_path, read_to_end=True)
+    assert texts(tmp_path) == words(*LINES[:5])
+
+
 def test_rotated_file_is_complete_and_equal_lines_across_rotation_are_kept(tmp_path: Path) -> None:
     twin = resigned(9, "01:09:00,000")
     lay(tmp_path / "logs", {f"{LOG}.1": "".join(LINES[:9]) + twin, LOG: twin + twin + LINES[10]})

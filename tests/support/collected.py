@@ -11,7 +11,7 @@ from typing import Any
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.engine.local import LocalEngine
 from kafka_hindsight.engine.work import Engine
-from kafka_hindsight.intake.file_scan import NOTHING, Pass, scan_files
+from kafka_hindsight.intake.file_scan import Pass, Remainder, scan_files
 from kafka_hindsight.intake.log_files import list_places
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
@@ -34,7 +34,7 @@ def collected(root: Path | str, zone: str = "UTC", origin: str = "broker", engin
     """The records of a folder, by source, instant and rank."""
     found = passed(root, zone, origin, engine)
     store = Store(NO_LAKE)
-    files = found.write(engine, store, "prod", RUN_AT, NOTHING).files
+    files = found.write(engine, store, "prod", RUN_AT, Remainder()).files
     batches = chain.from_iterable(read_file(store.path(LOG_RECORDS), file, None, LOG_RECORDS) for file in files)
     rows = [row for batch in batches for row in batch.to_pylist()]
     return sorted(rows, key=lambda r: (r["source"], r["happened_at"] is not None, r["happened_at"], r["order"]))
