@@ -12,12 +12,14 @@ from typing import Any
 from airflow.sdk import Asset
 from hindsight_airflow import CronDataIntervalTimetable
 from hindsight_operator import retries
+from hindsight_runs import NightTimetable
 from hindsight_step import asset
 
 from kafka_hindsight.settings.alerts import fits, owners
 from kafka_hindsight.settings.clusters import Cluster, clusters_of
 from kafka_hindsight.settings.clusters import clusters as configured
 from kafka_hindsight.settings.home import HOME
+from kafka_hindsight.settings.models import LOOK_AHEAD_HOURS
 
 FILES = (
     "kafka_snapshot",
@@ -84,8 +86,19 @@ def defaults(cluster: Cluster) -> dict[str, Any]:
     return {"owner": ", ".join(teams) or cluster.name or "hindsight", **retries(), **_FACTORY.get()[1]}
 
 
-def night_schedule(cluster: Cluster) -> CronDataIntervalTimetable | list[Asset]:
-    """The schedule of an audit: after each night, or after each collect."""
+def night_schedule(cluster: Cluster) -> CronDataIntervalTimetable | NightTimetable | list[Asset]:
+    """The schedule of an audit: after each night, or after each collect.
+
+    Which night a run of a cluster without a name audits, its connection says when the run has begun.
+    """
     if cluster.schedule == "assets":
         return [asset("bronze.log_records", cluster)]
-    return CronDataIntervalTimetable(cluster.cron(), timezone=cluster.timezone)
+    if not cluster.name:
+        return CronDataIntervalTimetable(cluster.cron(), timezone=cluster.timezone)
+    return NightTimetable(
+        cluster.cron(),
+        cluster.timezone,
+        cluster.name,
+        cluster.night_starts,
+        cluster.inputs.get("look_ahead_hours", LOOK_AHEAD_HOURS),
+    )

@@ -46,11 +46,16 @@ class HindsightHook(BaseHook):
             if self.hindsight_conn_id == self.default_conn_name:
                 return {}
             raise AirflowFailException(f"There is no connection {self.hindsight_conn_id}. Name another, or add it.")
-        values = {"lake": connection.host, "cluster": connection.schema, **connection.extra_dejson}
-        try:
-            return checked(OfConnection, values).model_dump(exclude_unset=True)
-        except BadInput as problem:
-            raise AirflowFailException(f"The connection {self.hindsight_conn_id}: {problem}") from None
+        return inputs_of(connection)
+
+
+def inputs_of(connection: Any) -> dict[str, Any]:
+    """The inputs that a connection describes. Raises: AirflowFailException: it cannot be used."""
+    values = {"lake": connection.host, "cluster": connection.schema, **connection.extra_dejson}
+    try:
+        return checked(OfConnection, values).model_dump(exclude_unset=True)
+    except BadInput as problem:
+        raise AirflowFailException(f"The connection {connection.conn_id}: {problem}") from None
 
 
 def described(cluster: Cluster) -> Cluster:

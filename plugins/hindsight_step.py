@@ -165,11 +165,7 @@ def settings_of(context: Any, jinja_env: Any = None) -> dict[str, Any]:
     _check_conf(run.conf or {}, context["dag"].params)
     params = {**context["params"], **(window or {})}
     connection = params.get(CONNECTION)
-    settings = HindsightHook(connection).get_conn() if connection else {}
-    settings |= {field: value for field in MEANINGS if (value := params.get(param_name(field))) not in (None, "")}
-    if not params.get("whole_input") and not {"window_from", "window_to"} & settings.keys():
-        settings |= _interval(context, int(settings.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
-        settings["may_widen"] = run.run_type == "manual"
+    settings = inputs_of(context, params, HindsightHook(connection).get_conn() if connection else {})
     cluster = settings.get("cluster")  # DAGs of several clusters have runs of one id, and one lake
     name = (run.conf or {}).get("run_id") or launch.safe_run_id(f"{run.run_id}-{cluster}" if cluster else run.run_id)
     return {
@@ -182,6 +178,16 @@ def settings_of(context: Any, jinja_env: Any = None) -> dict[str, Any]:
         "owners": owners(),
         "changes": declared_changes(),
     }
+
+
+def inputs_of(context: Any, params: Mapping[str, Any], of_connection: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs and the window of a run: its params stand before the same input of the connection."""
+    of_params = {field: value for field in MEANINGS if (value := params.get(param_name(field))) not in (None, "")}
+    inputs = {**of_connection, **of_params}
+    if not params.get("whole_input") and not {*WINDOW} & inputs.keys():
+        inputs |= _interval(context, int(inputs.get("look_ahead_hours", LOOK_AHEAD_HOURS)))
+        inputs["may_widen"] = context["dag_run"].run_type == "manual"
+    return inputs
 
 
 def command_of(context: Any, jinja_env: Any = None) -> list[str]:

@@ -99,7 +99,8 @@ def test_dag_files_load_and_audit_runs_on_each_minor_version(
         "PYTHONPATH": "",
     }
     airflow("dags", "reserialize")
-    assert "hindsight_report" in airflow("plugins", "--output", "json")
+    plugins = airflow("plugins", "--output", "json")
+    assert "hindsight_report" in plugins and "hindsight_runs" in plugins
     whole = ("--conf", '{"whole_input": true}')
     output = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-22T02:00Z", *whole)
     assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"], output
