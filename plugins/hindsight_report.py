@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import subprocess
 from collections.abc import Callable, Sequence
 from os.path import realpath
 from typing import Annotated
@@ -89,7 +90,8 @@ def reports(may_read: Readers) -> Response:
         f'<li><a href="{quote(_link_name(c))}/{NEWEST}">{html.escape(_link_name(c))}</a></li>' for c in readable
     )
     every = f'<p><a href="all">All {len(readable)} clusters, the worst first</a></p>' if len(readable) > 1 else ""
-    return HTMLResponse(_page(f"<h1>Clusters</h1>{every}<ul>{rows}</ul>"), headers=_LIST_HEADERS)
+    logs = '<p><a href="collection">Collection: the last line of each log</a></p>' if readable else ""
+    return HTMLResponse(_page(f"<h1>Clusters</h1>{every}<ul>{rows}</ul>{logs}"), headers=_LIST_HEADERS)
 
 
 @app.get("/all")
@@ -100,11 +102,21 @@ def fleet(may_read: Readers) -> Response:
         raise PageMissing(
             "There is no cluster to show. Needed: clusters in hindsight.toml, and the right to their DAGs."
         )
-    process = child("fleet", "--html", "--link", "{cluster}/{page}", *(f"--cluster={cluster}" for cluster in names))
-    notes, doctype, page = process.communicate()[0].partition(_DOCTYPE)
-    if not doctype:
-        raise PageMissing(f"The page cannot be made: {last_line(notes)}")
-    return HTMLResponse(doctype + page, headers=_LIST_HEADERS)
+    return _made_page(
+        child("fleet", "--html", "--link", "{cluster}/{page}", *(f"--cluster={cluster}" for cluster in names))
+    )
+
+
+@app.get("/collection")
+def collection(may_read: Readers) -> Response:
+    """Each log of all lakes by its last line, of the clusters that the reader may see."""
+    configured = clusters()
+    readable = [c for c in configured if may_read(c.name)]
+    if not readable:
+        raise PageMissing("There is no cluster to show. Needed: the right to the DAG of one.")
+    # A cluster without a name is the only one, and its lake is not one that hindsight.toml names.
+    options = ("--lake", readable[0].lake) if not readable[0].name else [f"--cluster={c.name}" for c in readable]
+    return _made_page(child("collection", "--html", *options))
 
 
 @app.get("/{cluster}/metrics")
@@ -121,6 +133,14 @@ def report(cluster: str, page: str, may_read: Readers) -> Response:
     if not _PAGE.fullmatch(page):
         raise PageMissing("There is no such page.")
     return HTMLResponse(_with_note(_page_bytes(readable, page, may_read), readable.lake), headers=HEADERS)
+
+
+def _made_page(process: subprocess.Popen[str]) -> Response:
+    """The page that a process prints, after what it says of lakes that cannot be read."""
+    notes, doctype, page = process.communicate()[0].partition(_DOCTYPE)
+    if not doctype:
+        raise PageMissing(f"The page cannot be made: {last_line(notes)}")
+    return HTMLResponse(doctype + page, headers=_LIST_HEADERS)
 
 
 def _readable_cluster(name: str, may_read: MayRead) -> Cluster:
@@ -188,5 +208,12 @@ class HindsightReport(AirflowPlugin):
             "destination": "nav",
             "category": "browse",
             "url_route": "hindsight_report",
-        }
+        },
+        {
+            "name": "Kafka Hindsight: collection",
+            "href": f"{PREFIX}/collection",
+            "destination": "nav",
+            "category": "browse",
+            "url_route": "hindsight_collection",
+        },
     ]

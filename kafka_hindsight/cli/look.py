@@ -1,4 +1,4 @@
-"""The verbs that show results: reports, nights, all clusters, metrics, and one row or subject as a story."""
+"""The verbs that show results: reports, nights, all clusters, all logs, metrics, one row or subject as a story."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import json
 import sys
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from kafka_hindsight.cli.options import AsJson, LakeOption
 from kafka_hindsight.lake.publication import newest_versions, note
+from kafka_hindsight.report.collection import Collection, collection_lines, collection_page
 from kafka_hindsight.report.fleet import Fleet, fleet_lines, fleet_page, late_clusters
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.metrics import metrics_text
@@ -127,6 +129,56 @@ def _fleet_of(lakes: Sequence[str], link: str | None) -> Fleet:
             fleet = Fleet.of((), (), at, names)
         fleets.append(fleet.linked(link or f"{place}/report/{{page}}"))
     return Fleet.joined(fleets, at)
+
+
+def collection(
+    lake: Annotated[
+        str | None, typer.Option(envvar="LAKE", metavar="LAKE", help="the lake; default: all lakes of the settings")
+    ] = None,
+    as_json: AsJson = False,
+    html: Annotated[bool, typer.Option("--html", help="print the page")] = False,
+    cluster: Annotated[
+        list[str] | None, typer.Option(metavar="CLUSTER", help="only this cluster; may be repeated")
+    ] = None,
+) -> int:
+    """Print which logs are behind their cluster, in a lake or in all lakes of the settings, and what is not known."""
+    from kafka_hindsight.sql import answers
+
+    overview = _collection_of([lake] if lake else lakes())
+    if cluster:
+        overview = overview.among(cluster)
+    if html:
+        print(render_html(collection_page(overview)))
+    elif as_json:
+        summary = {
+            "logs": [asdict(log) for log in overview.logs],
+            "clusters_without_logs": overview.clusters_without_logs,
+            "unread": dict(overview.unread or {}),
+        }
+        print(json.dumps(answers.plain(summary), indent=2))
+    else:
+        print("\n".join(collection_lines(overview)))
+    return DONE
+
+
+def _collection_of(lakes: Sequence[str]) -> Collection:
+    """The logs of lakes. Of several lakes one that cannot be read is part of the answer."""
+    from kafka_hindsight.sql.collection_rows import read_collection
+
+    declared = clusters()
+    rows: list[dict[str, Any]] = []
+    unread: dict[str, str] = {}
+    for lake in lakes:
+        try:
+            rows += read_collection(lake)
+        except BadInput as problem:
+            if len(lakes) == 1:
+                raise
+            unread |= dict.fromkeys(
+                [c.name for c in declared if c.name and c.lake == lake], " ".join(problem.sentences)
+            )
+    names = [c.name for c in declared if c.name and c.lake in lakes]
+    return Collection.of(rows, datetime.now(UTC), names, unread)
 
 
 def metrics(lake: LakeOption = str(LAKE)) -> int:

@@ -19,7 +19,7 @@ from kafka_hindsight.shared.exits import DONE
 from kafka_hindsight.shared.hidden_packages import hide
 from kafka_hindsight.start.extras import require_extra
 
-READERS = frozenset({"explain", "fleet", "mcp", "metrics", "report", "sql", "tables"})
+READERS = frozenset({"collection", "explain", "fleet", "mcp", "metrics", "report", "sql", "tables"})
 """The verbs that only read a lake, without code of users."""
 
 

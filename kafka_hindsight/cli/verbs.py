@@ -44,6 +44,7 @@ VERBS = {
     "tables": Verb("ask", "tables", "list a lake's tables: rows, newest row, what one row is"),
     "explain": Verb("look", "explain", "explain a group, topic, broker, client or incident, with its log lines"),
     "fleet": Verb("look", "fleet", "list all clusters, the worst first, and which were not audited"),
+    "collection": Verb("look", "collection", "list the logs of all clusters that are behind, and what is not known"),
     "metrics": Verb("look", "metrics", "print the newest night of each cluster as OpenMetrics"),
     "mcp": Verb("mcp_server", "mcp", "serve the answers of a lake to programs (Model Context Protocol)", "mcp"),
     "anonymise": Verb("anonymise", "command", "copy logs and readings with pseudonyms in place of names", WRITES),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -133,8 +134,10 @@ def test_unauthenticated_user_is_refused(lake: Path) -> None:
 
 
 def test_report_is_in_airflow_navigation() -> None:
-    (view,) = HindsightReport.external_views
-    assert view["href"] == f"{PREFIX}/" == HindsightReport.fastapi_apps[0]["url_prefix"] + "/"
+    report, collection = HindsightReport.external_views
+    assert report["href"] == f"{PREFIX}/" == HindsightReport.fastapi_apps[0]["url_prefix"] + "/"
+    assert collection["href"] == f"{PREFIX}/collection"
+    assert report["url_route"] != collection["url_route"]
 
 
 @pytest.fixture()
@@ -213,3 +216,35 @@ def test_fleet_page_that_cannot_be_made_says_why(shared: Path, client: TestClien
     answer = client.get("/all")
     assert answer.status_code == 404
     assert "The page cannot be made: There is no lake at" in answer.text
+
+
+def test_collection_page_has_permitted_clusters_of_all_lakes(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "h.toml").write_text(
+        "".join(
+            f"[[clusters]]\nname = '{n}'\nlogs = '/{n}'\nlake = '{tmp_path}/{n}'\n" for n in ("one", "two", "three")
+        )
+    )
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
+    monkeypatch.delenv("LAKE", raising=False)
+    assert 'href="collection"' in client.get("/").text
+    HIDDEN.add("two")
+    page = client.get("/collection")
+    assert page.status_code == 200 and page.text.startswith("<!doctype html>")
+    assert page.text.count("There is no lake at") >= 2
+    assert f"{tmp_path}/one" in page.text and f"{tmp_path}/three" in page.text and f"{tmp_path}/two" not in page.text
+    assert "sandbox" not in page.headers["Content-Security-Policy"]
+    HIDDEN.update({"one", "three"})
+    assert client.get("/collection").status_code == 404
+
+
+def test_collection_page_of_only_cluster_is_of_its_lake(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = {"conn_type": "hindsight", "host": str(tmp_path / "lake")}
+    monkeypatch.setenv("AIRFLOW_CONN_HINDSIGHT_DEFAULT", json.dumps(connection))
+    monkeypatch.delenv(FILE_VARIABLE, raising=False)
+    answer = client.get("/collection")
+    assert answer.status_code == 404
+    assert f"The page cannot be made: There is no lake at {tmp_path}/lake" in answer.text

@@ -152,6 +152,14 @@ LAKE = {
               ("b-1/server.log", 0, 1, 1), ("b-1/server.log", 60, 1, 1), ("b-2/server.log", 30, 2, 2),
               ("all.log//b-3", 45, 1, 3))),
     ),
+    "bronze.log_files": rows_of(
+        "bronze.log_files",
+        {"source": "b-2/server.log", "last_at": at(50), "run_collected_at": at(55)},
+        {"source": "b-2/server.log", "last_at": at(40), "run_collected_at": at(45)},
+        {"source": "all.log", "last_at": at(59), "run_collected_at": at(61)},
+        {"source": "new.log", "last_at": at(58), "run_collected_at": at(58)},
+        {"source": "undated.log", "last_at": None, "run_collected_at": at(1)},
+    ),
     "quality.publications": rows_of(
         "quality.publications",
         *({"run_id": str(n), "table": "gold.rebalances", "window_from": at(first), "window_to": at(last)}
@@ -175,11 +183,15 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     ],
     "eager_groups from='2026-10-01 03:04'": [],
     "collection_health": [
-        {"broker": 2, "log": "server.log", "source": "b-2/server.log", "hours_behind": 0.5, "lines_in": 4},
-        {"broker": None, "log": "all.log", "hours_behind": 0.3},
-        {"broker": 1, "last_line_at": "2026-10-01T04:00:00.000Z", "hours_behind": 0.0, "lines_in": 8, "unparsed": 2},
+        {"broker": None, "log": "undated.log", "last_line_at": None, "hours_behind": None, "lines_in": None},
+        {"broker": None, "log": "all.log", "hours_behind": 0.3, "last_new_at": "2026-10-01T04:01:00.000Z"},
+        {"broker": 2, "log": "server.log", "source": "b-2/server.log", "hours_behind": 0.2, "lines_in": 4,
+         "last_new_at": "2026-10-01T03:55:00.000Z"},
+        {"broker": None, "log": "new.log", "hours_behind": 0.0, "lines_in": None},
+        {"broker": 1, "last_line_at": "2026-10-01T04:00:00.000Z", "hours_behind": 0.0, "lines_in": 8, "unparsed": 2,
+         "last_new_at": None},
     ],
-    "collection_health cluster=c": [{"broker": 2}, {"broker": None}, {"broker": 1}],
+    "collection_health cluster=c": [{"broker": None}, {"broker": None}, {"broker": 2}, {"broker": None}, {"broker": 1}],
     "coverage_by_broker": [
         {"broker_folder": "dc/broker-2", "logs": "server.log", "windows": 1, "of_windows": 2, "share_seen": 0.25},
         {"broker_folder": "dc/broker-1", "logs": "controller.log, server.log", "windows": 2, "share_seen": 1.0,

@@ -38,6 +38,9 @@ LEADER_GAPS = 60
 SILENT_BROKERS = 12
 NOT_READ = 60
 LAYOUTS_SHOWN = 6
+_STILL_ARRIVE = (
+    "Whether these logs still arrive: hindsight collection prints it. In Airflow: Browse, Kafka Hindsight: collection."
+)
 SOURCE_HEADINGS = (
     "Source", "Lines", "With information", "Nothing of use", "No pattern", "Broken", "Longest silence", "First", "Last",
     "Layouts",
@@ -52,6 +55,7 @@ def coverage(page: PageRows) -> Iterator[ui.Block]:
     yield from _gaps(page)
     yield from _leader_gaps(page)
     yield from _sources(page)
+    yield from ui.note(_STILL_ARRIVE, page.of(Coverage))
     for reason, names in _files_not_read(page).items():
         yield ui.Expandable(f"Files not read{reason}", (ui.names(names, NOT_READ),))
 

@@ -8,12 +8,13 @@ import pytest
 
 from kafka_hindsight.report.blocks import Page
 from kafka_hindsight.report.build import night_of
+from kafka_hindsight.report.collection import Collection, collection_page
 from kafka_hindsight.report.fleet import Fleet, fleet_page
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.page_rows import PageRows
 from tests.support.report_blocks import build_report
 from tests.support.report_browser import Browser, found
-from tests.support.report_night import night
+from tests.support.report_night import HOSTILE, night
 from tests.support.report_rows import END
 
 pytestmark = pytest.mark.skipif(found() is None, reason="no Chromium on the PATH: install chromium to look at the page")
@@ -51,6 +52,26 @@ def test_no_table_of_all_clusters_is_cut_at_a_width_of_1280(browser, tmp_path):
     browser.tell(UNFOLDED)
     cut = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel)"
     assert browser.tell(cut) == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_page_of_collection_shows_each_log_at_both_widths(browser, tmp_path, width):
+    at = END + timedelta(hours=3)
+    long = "kafka-cluster-kraft-orders-broker-pool-17//var/log/kafka/state-change.log"
+    logs = [
+        {"cluster": name, "broker": n, "source": f"{long}-{n}", "origin": "broker", "last_new_at": at, "lines_in": 9**9,
+         "unparsed": 0, "last_line_at": at - timedelta(hours=n)}
+        for n, name in enumerate((*HOSTILE, *["M3qSc9eLQMSD2A9RXcqTKA"] * 30))
+    ]  # fmt: skip
+    browser.open(_written(tmp_path, collection_page(Collection.of(logs, at))), width)
+    assert len(browser.tell("[...document.querySelectorAll('section')].map(e => e.id)")) == 3
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    cut = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel)"
+    assert (browser.tell(wide), browser.tell(cut)) == (0, [])
+    browser.show("logs")
+    assert browser.tell("document.querySelectorAll('.paged-table tbody tr').length") == 12
+    assert (browser.tell(wide), browser.tell(cut)) == (0, [])
+    assert browser.said == []
 
 
 def test_dates_of_window_across_midnight_cover_no_text(browser, tmp_path):

@@ -15,7 +15,7 @@ from kafka_hindsight.start import extras
 from kafka_hindsight.start.extras import EXTRAS, require_extra
 
 DECLARED = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-READERS = {"alert", "clusters", "doctor", "explain", "fleet", "metrics", "report", "sql", "tables"}
+READERS = {"alert", "clusters", "collection", "doctor", "explain", "fleet", "metrics", "report", "sql", "tables"}
 """The verbs that the wheel alone can run. `mcp` needs its protocol besides."""
 
 
