@@ -14,6 +14,7 @@ from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
+from kafka_hindsight.shared.arrow_answers import arrow_answer
 
 
 def cluster_rows(store: Store, table: Table, cluster: str | None, columns: Sequence[str] | None = None) -> pa.Table:
@@ -48,7 +49,7 @@ def answer(part: pa.Table | pa.RecordBatchReader, query: str, **values: Any) -> 
     with duckdb.connect(":memory:") as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.register("part", part)
-        return connection.sql(query, params=values).to_arrow_table()
+        return arrow_answer(connection, query, values)
 
 
 def table_of(rows: Iterable[Mapping[str, Any]], table: Table) -> pa.Table:

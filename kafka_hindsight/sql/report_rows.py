@@ -31,6 +31,7 @@ from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
 from kafka_hindsight.report.page_rows import READS, PageRows
 from kafka_hindsight.report.risks import WORST_RISK
 from kafka_hindsight.shared import plain
+from kafka_hindsight.shared.arrow_answers import arrow_answer
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.duck_types import quoted_name, view_name
@@ -282,5 +283,5 @@ def _table(
     connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], reading: AbstractContextManager[object]
 ) -> pa.Table:
     with reading:
-        return connection.sql(query, params=values).to_arrow_table()
+        return arrow_answer(connection, query, values)
     return pa.table({})

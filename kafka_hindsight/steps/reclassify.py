@@ -21,6 +21,7 @@ from kafka_hindsight.lake.staging import Staged, read_staged, read_staged_rows
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
+from kafka_hindsight.shared.arrow_answers import arrow_answer
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
 from kafka_hindsight.sql.predicates import tables_in_sql
@@ -102,7 +103,7 @@ def changed(before: pa.Table, after: pa.Table, judged: Judged) -> list[dict[str,
     """The verdicts that differ between a table's published and new rows: rows of VERDICT_CHANGES without the run."""
     query = _CHANGED.format(before=_verdicts("before", judged), after=_verdicts("after", judged))
     with tables_in_sql({"before": before, "after": after}) as connection:
-        return list(connection.sql(query, params={"table": judged.table.full_name}).to_arrow_table().to_pylist())
+        return list(arrow_answer(connection, query, {"table": judged.table.full_name}).to_pylist())
 
 
 def _verdicts(rows: str, judged: Judged) -> str:
