@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate, groupby, pairwise
 
 from kafka_hindsight.catalog.codes import IsrChangeKind, OutOfSyncKind
-from kafka_hindsight.catalog.rows import IsrChange, Rebalance, Unavailability
-from kafka_hindsight.measures.unavailability_sums import LEADERLESS
+from kafka_hindsight.catalog.rows import IsrChange
 from kafka_hindsight.report.blocks import CurveLane
 from kafka_hindsight.report.page_rows import LagReading, LeaderReading, PageRows
 from kafka_hindsight.shared import words
-from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.timelines import Interval, Intervals
+from kafka_hindsight.shared.timelines import Interval, Intervals, united
 
 Point = tuple[int, int]
 """Milliseconds from the window's first instant, and the value from there on."""
@@ -24,11 +22,11 @@ MOST_POINTS = 800
 def curves(page: PageRows) -> Iterator[CurveLane]:
     """The curves that are not zero throughout. They count only what rows show."""
     for label, intervals in (
-        ("Partitions without a leader", leaderless_partitions(page)),
+        ("Partitions without a leader", page.leaderless_times),
         ("Under-replicated partitions", under_replicated(page)),
-        ("Groups rebalancing", rebalancing(page)),
+        ("Groups rebalancing", page.rebalancing_times),
     ):
-        yield from _lane(page, label, count_curve(page, intervals.values()))
+        yield from _lane(page, label, count_curve(page, intervals))
     lag = [(_ms(page, r.snapshot_at), r.lag) for r in page.of(LagReading)]
     yield from _lane(page, "Lag of all groups, in records", lag)
 
@@ -42,45 +40,26 @@ def leader_curves(page: PageRows) -> Iterator[CurveLane]:
         yield from _lane(page, f"Partitions that broker {broker} leads", points)
 
 
-def leaderless_partitions(page: PageRows) -> Mapping[object, Intervals[None]]:
-    """The times in which each partition had no leader."""
-    rows = (row for row in page.of(Unavailability) if row.kind in LEADERLESS)
-    return {
-        key: Intervals(Interval(row.started_at, row.ended_at or page.window[1], None) for row in periods)
-        for key, periods in grouped(rows, lambda r: (r.topic, r.partition)).items()
-    }
-
-
-def under_replicated(page: PageRows) -> Mapping[object, Intervals[None]]:
-    """The times in which each partition missed a replica in its ISR, by shrinks of this window that are not moves."""
+def under_replicated(page: PageRows) -> Intervals[None]:
+    """The times in which a partition missed a replica in its ISR, by shrinks of this window that are not moves."""
     shrinks = (
         row
         for row in page.of(IsrChange)
         if row.change == IsrChangeKind.SHRINK and row.shrink_cause != OutOfSyncKind.REASSIGNMENT
     )
-    return {
-        key: Intervals(
-            Interval(row.happened_at, row.out_of_sync_until or row.observed_until or page.window[1], None)
-            for row in rows
-        )
-        for key, rows in grouped(shrinks, lambda r: (r.topic, r.partition)).items()
-    }
+    end = page.window[1]
+    return united(
+        shrinks,
+        lambda r: (r.topic, r.partition),
+        lambda r: Interval(r.happened_at, r.out_of_sync_until or r.observed_until or end, None),
+    )
 
 
-def rebalancing(page: PageRows) -> Mapping[object, Intervals[None]]:
-    """The times in which each group rebalanced, without rebalances whose end is not known."""
-    return {
-        group: Intervals(Interval(row.started_at, row.ended_at, None) for row in rows if row.ended_at)
-        for group, rows in grouped(page.of(Rebalance), lambda r: r.group_id).items()
-    }
-
-
-def count_curve(page: PageRows, subjects: Iterable[Intervals[None]]) -> list[Point]:
-    """Count the subjects that are inside one of their intervals, from each change on. One subject counts once."""
+def count_curve(page: PageRows, intervals: Intervals[None]) -> list[Point]:
+    """Count the intervals that hold, from each change on."""
     changes = [
         (_ms(page, at), step)
-        for intervals in subjects
-        for interval in intervals.union()
+        for interval in intervals.between(*page.window)
         for at, step in ((interval.start, 1), (interval.end or page.window[1], -1))
     ]
     by_instant = [(at, sum(step for _, step in same)) for at, same in groupby(sorted(changes), key=lambda c: c[0])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, cast
 
 from kafka_hindsight.catalog import rows as declared
-from kafka_hindsight.catalog.codes import NOBODY, FindingSeverity, Urgency, WitnessKind
+from kafka_hindsight.catalog.codes import NOBODY, FindingSeverity, UnavailabilityKind, Urgency, WitnessKind
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
 from kafka_hindsight.knowledge.commit_errors import is_of_the_cluster
@@ -29,7 +29,7 @@ from kafka_hindsight.settings.alerts import Owner, fits
 from kafka_hindsight.settings.changes import Change
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
-from kafka_hindsight.shared.timelines import Interval, Intervals
+from kafka_hindsight.shared.timelines import Interval, Intervals, united
 
 R = TypeVar("R", bound=Row)
 
@@ -226,10 +226,11 @@ _SPANS: Mapping[type[Row], tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class PageRows:
-    """The rows of a window by their class, and the run that made them."""
+    """The rows of a window by their class, and the run that made them; of a part of a window also the whole."""
 
     tables: Mapping[type[Row], Sequence[Row]]
     run: PageRun
+    whole: PageRows | None = None
 
     @classmethod
     def from_tables(cls, tables: Mapping[str, Sequence[Mapping[str, Any]]], run: Mapping[str, Any]) -> PageRows:
@@ -277,7 +278,7 @@ class PageRows:
     def between(self, first: datetime, end: datetime) -> PageRows:
         """The rows of what was going on between two instants, as a window of their own; others stay."""
         run = replace(self.run, window_from=first, window_to=end)
-        return PageRows(self._tables_within(first, end), run)
+        return PageRows(self._tables_within(first, end), run, self.whole or self)
 
     def _tables_within(self, first: datetime, end: datetime) -> Mapping[type[Row], Sequence[Row]]:
         within = {kind: [i.value for i in rows.between(first, end)] for kind, rows in self._rows_by_time.items()}
@@ -290,6 +291,32 @@ class PageRows:
             for kind, (start, end) in _SPANS.items()
             if kind in self.tables
         }
+
+    @cached_property
+    def leaderless_times(self) -> Intervals[None]:
+        """The times in which a partition had no leader. Those of one partition do not overlap.
+
+        This and the next two have the times of the whole window where this is a part of one.
+        """
+        return self.whole.leaderless_times if self.whole else self._unusable_times(LEADERLESS)
+
+    @cached_property
+    def refusing_times(self) -> Intervals[None]:
+        """The times in which a partition with a leader refused writes. Those of one partition do not overlap."""
+        return self.whole.refusing_times if self.whole else self._unusable_times(NO_WRITES)
+
+    @cached_property
+    def rebalancing_times(self) -> Intervals[None]:
+        """The times in which a group rebalanced, without rebalances whose end is not known."""
+        if self.whole:
+            return self.whole.rebalancing_times
+        rows = (row for row in self.of(Rebalance) if row.ended_at)
+        return united(rows, lambda r: r.group_id, lambda r: Interval(r.started_at, r.ended_at, None))
+
+    def _unusable_times(self, kinds: Collection[UnavailabilityKind]) -> Intervals[None]:
+        rows = (row for row in self.of(Unavailability) if row.kind in kinds)
+        end = self.window[1]
+        return united(rows, lambda r: (r.topic, r.partition), lambda r: Interval(r.started_at, r.ended_at or end, None))
 
     @cached_property
     def unknown_kinds(self) -> frozenset[WitnessKind]:

@@ -213,3 +213,9 @@ def intervals(
 ) -> dict[K, Intervals[T]]:
     """The intervals in which the values of each key hold."""
     return {k: Intervals(map(interval, values_of_key)) for k, values_of_key in grouped(values, key).items()}
+
+
+def united(values: Iterable[T], key: Callable[[T], object], interval: Callable[[T], Interval[None]]) -> Intervals[None]:
+    """The intervals in which the values of each key hold, all together. Those of one key neither overlap nor touch."""
+    groups = grouped(values, key).values()
+    return Intervals(part for own in groups for part in Intervals(map(interval, own)).union())

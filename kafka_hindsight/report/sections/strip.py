@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import WitnessKind
 from kafka_hindsight.catalog.nouns.tones import Tone
-from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Rebalance, Unavailability, Witness
+from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Rebalance, Witness
 from kafka_hindsight.knowledge.outage_words import noun_of
-from kafka_hindsight.measures.unavailability_sums import NO_WRITES
 from kafka_hindsight.report import blocks as ui
-from kafka_hindsight.report.curves import count_curve, leaderless_partitions, rebalancing
+from kafka_hindsight.report.curves import count_curve
 from kafka_hindsight.report.not_known import missing_witnesses
 from kafka_hindsight.report.page_rows import PageRows
 from kafka_hindsight.shared import plain, words
@@ -71,27 +70,19 @@ def _broker_lanes(page: PageRows) -> Iterator[ui.StripLane]:
 
 def _count_lanes(page: PageRows) -> Iterator[ui.StripLane]:
     """The lanes of counts. A count that the logs could not show whole is a least one."""
-    lanes: Sequence[tuple[str, WitnessKind, str, Tone, Callable[[PageRows], Mapping[object, Intervals[None]]]]] = (
-        ("No leader", WitnessKind.LEADERS, "partition", Tone.LOST, leaderless_partitions),
-        ("Writes refused", WitnessKind.IN_SYNC, "partition", Tone.LOST, _refusing),
-        ("Rebalancing", WitnessKind.GROUPS, "group", Tone.MEMBER, rebalancing),
+    lanes = (
+        ("No leader", WitnessKind.LEADERS, "partition", Tone.LOST, page.leaderless_times),
+        ("Writes refused", WitnessKind.IN_SYNC, "partition", Tone.LOST, page.refusing_times),
+        ("Rebalancing", WitnessKind.GROUPS, "group", Tone.MEMBER, page.rebalancing_times),
     )
     # A rebalance without a known end is in no curve.
     is_open = any(row.ended_at is None for row in page.of(Rebalance))
     least_known = page.unknown_kinds | ({WitnessKind.GROUPS} if is_open else set())
-    for label, kind, noun, tone, intervals_of in lanes:
-        points = count_curve(page, intervals_of(page).values())
+    for label, kind, noun, tone, intervals in lanes:
+        points = count_curve(page, intervals)
         if top := max((value for _, value in points), default=0):
             most = f"{words.number(top)}+ {noun}s" if kind in least_known else f"up to {words.counted(top, noun)}"
             yield ui.StripLane(label, "timeline", f"{most} at once", _steps(page, points, top, tone))
-
-
-def _refusing(page: PageRows) -> Mapping[object, Intervals[None]]:
-    rows = (row for row in page.of(Unavailability) if row.kind in NO_WRITES)
-    return {
-        key: Intervals(Interval(row.started_at, row.ended_at or page.window[1], None) for row in own)
-        for key, own in grouped(rows, lambda r: (r.topic, r.partition)).items()
-    }
 
 
 def _declared(page: PageRows) -> Iterator[ui.StripLane]:
