@@ -11,6 +11,7 @@ from kafka_hindsight.catalog.rows import IsrChange
 from kafka_hindsight.report.blocks import CurveLane
 from kafka_hindsight.report.page_rows import LagReading, LeaderReading, PageRows
 from kafka_hindsight.shared import words
+from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.timelines import Interval, Intervals, united
 
 Point = tuple[int, int]
@@ -57,10 +58,11 @@ def under_replicated(page: PageRows) -> Intervals[None]:
 
 def count_curve(page: PageRows, intervals: Intervals[None]) -> list[Point]:
     """Count the intervals that hold, from each change on."""
+    first, end = page.window
     changes = [
-        (_ms(page, at), step)
-        for interval in intervals.between(*page.window)
-        for at, step in ((interval.start, 1), (interval.end or page.window[1], -1))
+        (_ms_since(first, instant), step)
+        for i in intervals.between(first, end)
+        for instant, step in ((max(first, i.start), 1), (end if i.end is None else min(end, i.end), -1))
     ]
     by_instant = [(at, sum(step for _, step in same)) for at, same in groupby(sorted(changes), key=lambda c: c[0])]
     totals = accumulate(step for _, step in by_instant)
@@ -94,4 +96,8 @@ def _lane(page: PageRows, label: str, points: Sequence[Point]) -> Iterator[Curve
 
 def _ms(page: PageRows, at: datetime) -> int:
     first, end = page.window
-    return round((min(end, max(first, at)) - first) / timedelta(milliseconds=1))
+    return _ms_since(first, min(end, max(first, at)))
+
+
+def _ms_since(first: datetime, at: datetime) -> int:
+    return round((at - first) / MS)
