@@ -75,7 +75,7 @@ def page_of(page: PageRows, views: Sequence[View], place: str = "") -> Page:
 def night_of(page: PageRows, run_id: str, at: datetime) -> NightSummary:
     """The figures of a window, of which `run_id` wrote the report at the instant `at`."""
     incidents, findings = page.of(Incident), page.of(Finding)
-    urgent = figures.urgent_first(incidents)
+    urgent = figures.urgent_first(i for i in incidents if not page.is_planned(i))
     worst = urgent[0] if urgent else None
     loss, absences = total_loss(page.of(Failover), page.of(Truncation)), figures.absences(page.of(BrokerOutage))
     leaderless, refusing = (unused(page.of(Unavailability), kinds) for kinds in (LEADERLESS, NO_WRITES))

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, cast
 
 from kafka_hindsight.catalog import rows as declared
-from kafka_hindsight.catalog.codes import NOBODY, FindingSeverity, UnavailabilityKind, Urgency, WitnessKind
+from kafka_hindsight.catalog.codes import NOBODY, FindingSeverity, Intent, UnavailabilityKind, Urgency, WitnessKind
 from kafka_hindsight.catalog.row import Row, struct
 from kafka_hindsight.catalog.rows import BrokerOutage, Failover, Finding, Incident, Quote, Rebalance, Unavailability
 from kafka_hindsight.knowledge.commit_errors import is_of_the_cluster
@@ -29,6 +29,7 @@ from kafka_hindsight.settings.alerts import Owner, fits
 from kafka_hindsight.settings.changes import Change
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
+from kafka_hindsight.shared.instants import latest
 from kafka_hindsight.shared.timelines import Interval, Intervals, united
 
 R = TypeVar("R", bound=Row)
@@ -510,13 +511,31 @@ class PageRows:
             or f.rule_id in ONGOING_RULES
             or (f.rule_id, f.subject_kind, f.subject) not in former
         ]
-        return figures.state_of(filter(self.is_news, self.of(Incident)), news, is_known=self.is_known)
+        incidents = (i for i in self.of(Incident) if self.is_news(i) and not self.is_planned(i))
+        return figures.state_of(incidents, news, is_known=self.is_known)
 
     def is_news(self, incident: Incident) -> bool:
         """Whether an incident asks to act, or the window before had none like it."""
         before = self.earlier_incidents.get(incident.recurrence_id or "")
         is_former = bool(before and self.earlier_windows and self.earlier_windows[-1].window_from in before.windows)
         return figures.needs(incident) is Urgency.ACT or not is_former
+
+    def is_planned(self, incident: Incident) -> bool:
+        """Whether an incident is what was declared, and did no harm.
+
+        A maintenance window covers it, or for each absence of a broker a change of that broker does, until its replicas
+        were in sync again. What was not declared, or did harm, never counts as planned.
+        """
+        if not figures.harm_of(incident).noun.is_harmless or not incident.is_over or not incident.ended_at:
+            return False
+        if incident.intent is Intent.DECLARED and incident.declared_until:
+            return incident.ended_at <= incident.declared_until
+        outages = self.rows_of(BrokerOutage, "incident_id", incident.incident_id)
+        back_at = [latest(o.up_at, o.isr_recovered_at) for o in outages]
+        return bool(outages) and all(
+            end and any(change.covers_broker(o.broker, o.down_at, end) for change in self.changes)
+            for o, end in zip(outages, back_at, strict=True)
+        )
 
     def recurrence(self, incident: Incident) -> tuple[str, str] | None:
         """Whether earlier windows had an incident too: a label and a sentence; None where none is known.

@@ -75,6 +75,11 @@ class Change(UserValues):
             return True
         return fits(self.groups, groups) or fits(self.topics, topics) or not {*self.brokers}.isdisjoint(brokers)
 
+    def covers_broker(self, broker: int, first: datetime, last: datetime) -> bool:
+        """Whether it declares what is done to a broker from one instant to another, both within it."""
+        is_whole_cluster = not (self.groups or self.topics or self.brokers)
+        return self.start <= first and last <= self.end and (is_whole_cluster or broker in self.brokers)
+
 
 def _as_values(changes: Iterable[Change]) -> list[dict[str, Any]]:
     return [change.model_dump(mode="json", by_alias=True) for change in changes]

@@ -58,7 +58,8 @@ class HarmNoun(Noun):
     knows: a sentence that the settings of the topics refute is left out. `commands` show the present state: braces
     stand for a topic, a group, or the script that shows such a group.
     `is_over_once_back`: nothing is left to do at night once the broker, or the majority of controllers, is back.
-    `is_lasting`: what it did stays when it is over.
+    `is_lasting`: what it did stays when it is over. `is_harmless`: it did no harm, so that what was declared asks for
+    nothing.
     """
 
     label: str
@@ -71,6 +72,7 @@ class HarmNoun(Noun):
     commands: tuple[str, ...] = ()
     is_over_once_back: bool = False
     is_lasting: bool = False
+    is_harmless: bool = False
 
 
 _TOPIC = "kafka-topics.sh --bootstrap-server $BOOTSTRAP --describe --topic {topic}"
@@ -246,7 +248,7 @@ class Harm(NounCode):
         meaning="Brokers were shut down cleanly and came back: each was in sync again before the next one stopped.",
         now="If this was planned, there is nothing to do; otherwise find out who restarted them.",
         prevention="Declare planned work as maintenance: any other restart then stands out.",
-        commands=(_BROKERS,),
+        commands=(_BROKERS,), is_harmless=True,
         source="Controlled shutdown (Kafka operations guide, graceful shutdown)",
     )
     POSTURE = HarmNoun(

@@ -88,7 +88,8 @@ def _sentences(blocks: Iterable[ui.Content]) -> Iterator[ui.Words]:
 
 def _lead(page: PageRows) -> ui.Box:
     """The badge, the gaps in coverage, then at most three sentences: what happened, for how long, what to do."""
-    findings, urgent = page.of(Finding), figures.urgent_first(page.of(Incident))
+    findings, asking = page.of(Finding), figures.urgent_first(page.of(Incident))
+    planned, urgent = split_by(asking, page.is_planned)
     news, former = split_by(urgent, page.is_news)
     state = page.state
     by_harm = grouped(news, lambda i: (figures.harm_of(i), figures.is_going_on(i)))
@@ -101,7 +102,7 @@ def _lead(page: PageRows) -> ui.Box:
         if f.rule_id in ONGOING_RULES
     ]
     items += [_sentence(page, harm, rows, advised[harm] == place) for place, (harm, rows) in enumerate(grave)]
-    calm = () if items or former else tuple(_calm(page))
+    calm = () if items or former or planned else tuple(_calm(page))
     badge = ui.Badge(state.noun.label, f"state {state}")
     not_over = ui.Strong(" Not over.") if any(map(figures.is_going_on, urgent)) else ""
     return ui.Box(
@@ -115,7 +116,8 @@ def _lead(page: PageRows) -> ui.Box:
             *ui.note(unread_warning(page)),
             *calm,
             *((ui.List(tuple(items), "gravest"),) if items else ()),
-            *_as_before(former),
+            *_in_a_row("Planned, as declared: ", planned),
+            *_in_a_row("As in the window before: ", former),
             *_not_judged(page),
             *ui.note(_certainty([_sureness(row, rows) for _, rows in grave for row in _examples(rows)])),
         ),
@@ -152,15 +154,15 @@ def _square(window: EarlierWindow) -> ui.Words:
     return ui.PageLink(letter, window.page, says=title, style=tone) if window.page else ui.Badge(letter, tone)
 
 
-def _as_before(former: Sequence[Incident]) -> Iterator[ui.Block]:
-    """The incidents that ask to look and that the window before had too."""
-    if former:
-        headlines = {incident_headline(row): row for row in reversed(former)}
+def _in_a_row(beginning: str, incidents: Sequence[Incident]) -> Iterator[ui.Block]:
+    """Incidents that are not new, as they were planned or the window before had them too, in one sentence."""
+    if incidents:
+        headlines = {incident_headline(row): row for row in reversed(incidents)}
         rows = [*headlines.items()][::-1]
         links = [ui.Link(h, plain.anchor("incident", row.incident_id)) for h, row in rows[:MOST_NAMED]]
         hidden = len(rows) - MOST_NAMED
         more = f"; and {words.counted(hidden, 'more like these', 'more like these')}" if hidden > 0 else ""
-        yield ui.Paragraph(("As in the window before: ", ui.join(links, "; "), more, "."))
+        yield ui.Paragraph((beginning, ui.join(links, "; "), more, "."))
 
 
 def _clocks(page: PageRows) -> Iterator[ui.Block]:

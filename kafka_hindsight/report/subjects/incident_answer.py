@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_hindsight.catalog.codes import Harm
+from kafka_hindsight.catalog.codes import Harm, Intent
 from kafka_hindsight.catalog.rows import (
     Backlog,
     BrokerOutage,
@@ -28,6 +28,7 @@ from kafka_hindsight.report.producer_lines import failures_block
 from kafka_hindsight.report.sections.strip import strip_of
 from kafka_hindsight.report.story_lines import story_blocks, story_data
 from kafka_hindsight.report.subjects.incident_parts import parts_of
+from kafka_hindsight.settings.changes import Change
 from kafka_hindsight.shared import plain, words
 from kafka_hindsight.shared.grouping import grouped
 
@@ -75,11 +76,12 @@ def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
     length = f" ({words.duration(words.elapsed_ms(row.started_at, row.ended_at))})"
     until: ui.Words = (" to ", ui.At(row.ended_at), length) if row.ended_at else ", not over when the logs end"
     recurrence, noun = page.recurrence(row), row.cause.noun if row.cause else None
+    changes = changes_met(page.changes, row, page.window[1])
     return ui.facts(
         ("Harm", ui.Strong(_harm(row))),
         ("From, to", (ui.At(row.started_at), until)),
-        ("Planned", row.intent.meaning),
-        ("Declared", changes_in_words(changes_met(page.changes, row, page.window[1]))),
+        ("Planned", _planned(page, row, changes)),
+        ("Declared", changes_in_words(changes)),
         page.whose(row.group_ids, row.topics or ()),
         ("Nights before", recurrence and recurrence[1]),
         *_figures(page, row),
@@ -88,6 +90,15 @@ def _facts(page: PageRows, row: Incident) -> tuple[ui.Fact, ...]:
         _names(page, "topic", row.topics or ()),
         _names(page, "group", row.group_ids),
     )
+
+
+def _planned(page: PageRows, row: Incident, changes: Sequence[Change]) -> str:
+    """Whether an incident had been declared, by a maintenance window or by changes that it meets."""
+    if page.is_planned(row) and row.intent is not Intent.DECLARED:
+        return "All of it was declared."
+    if changes and row.intent is not Intent.DECLARED:
+        return "Declared work meets it. That does not show that all of it was planned."
+    return row.intent.meaning
 
 
 def _harm(row: Incident) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_hindsight.catalog.rows import Incident
 from kafka_hindsight.report.blocks import Fact, Page, StripLane
-from kafka_hindsight.report.build import page_of
+from kafka_hindsight.report.build import page_of, report_of
 from kafka_hindsight.report.declared_changes import CHANGES, changes_met
 from kafka_hindsight.report.html import render_html
 from kafka_hindsight.report.page_rows import PageRows
@@ -128,6 +128,98 @@ def test_calm_night_shows_its_change() -> None:
     assert "Declared: upgrade of the cluster, 00:00:00 to 01:00:00 (4.0 to 4.1)." in render_terminal(calm)
     before = seen.build_report(tables, run(changes=[change(DAY - timedelta(hours=1), DAY)]))
     assert "Declared" not in render_terminal(before)
+
+
+RESTARTED = "5c5e1b6a0f2d4a6f9b8c7d6e5f4a3b2c"
+
+
+def restart(
+    *changes: dict[str, Any], intent: str = "undeclared", until: datetime | None = None, **columns: Any
+) -> PageRows:
+    """The rows of a window in which brokers 1 and 2 were restarted in turn, 02:00 to 02:09, with nothing harmed."""
+    own = {"brokers": [1, 2], "intent": intent, "declared_until": until, "confidence": "certain"}
+    times = {"started_at": at("02:00:00"), "ended_at": at("02:09:00"), "is_over": True}
+    headline = {"headline": "Brokers 1 and 2 were restarted one after another", "explanation": "Two restarts."}
+    columns = {"incident_id": RESTARTED, "kind": "cluster_restart", "harm": "brokers_restarted"} | columns
+    outages = [
+        made(
+            "gold.broker_outages",
+            outage_id=f"o{broker}",
+            incident_id=RESTARTED,
+            broker=broker,
+            kind="controlled_shutdown",
+            down_at=at(f"02:0{start}:00"),
+            up_at=at(f"02:0{start + 3}:00"),
+            isr_recovered_at=at(f"02:0{start + 4}:00"),
+        )
+        for broker, start in ((1, 0), (2, 5))
+    ]
+    tables = empty() | {
+        "quality.coverage": [coverage()],
+        "quality.witnesses": witnesses(),
+        "gold.incidents": [made("gold.incidents", **own, **headline, **times | columns)],
+        "gold.broker_outages": outages,
+    }
+    return PageRows.from_tables(tables, run(changes=[*changes]))
+
+
+WHOLE = change(at("02:00:00"), at("02:09:00"), brokers=[1, 2])
+
+
+@pytest.mark.parametrize(
+    ("changes", "columns", "state"),
+    [
+        ((WHOLE,), {}, "calm"),
+        ((change(at("01:00:00"), at("03:00:00")),), {}, "calm"),
+        # Each broker has a change of its own.
+        (
+            (
+                change(at("02:00:00"), at("02:04:00"), brokers=[1]),
+                change(at("02:05:00"), at("02:09:00"), brokers=[2]),
+            ),
+            {},
+            "calm",
+        ),
+        ((), {"intent": "declared", "until": at("02:09:00")}, "calm"),
+        # Nobody declared it, or something else: another broker, another time, a group.
+        ((), {}, "look"),
+        ((change(at("02:00:00"), at("02:09:00"), brokers=[1]),), {}, "look"),
+        ((change(at("02:00:00"), at("02:08:59"), brokers=[1, 2]),), {}, "look"),
+        ((change(at("02:00:01"), at("02:09:00"), brokers=[1, 2]),), {}, "look"),
+        ((change(at("02:00:00"), at("02:09:00"), groups=["*"]),), {}, "look"),
+        ((), {"intent": "declared", "until": at("02:08:59")}, "look"),
+        ((), {"intent": "unknown"}, "look"),
+        # What was declared hides no harm.
+        ((WHOLE,), {"harm": "data_at_risk"}, "look"),
+        ((WHOLE,), {"harm": "partitions_offline"}, "act"),
+        ((WHOLE,), {"is_over": False}, "act"),
+        ((), {"harm": "consumers_stopped", "intent": "declared", "until": at("02:09:00")}, "look"),
+    ],
+)
+def test_declared_work_that_harmed_nothing_asks_for_nothing(
+    changes: tuple[dict[str, Any], ...], columns: dict[str, Any], state: str
+) -> None:
+    rows = restart(*changes, **columns)
+    assert rows.state == state
+    text = render_terminal(report_of(rows))
+    planned = "Planned, as declared: Brokers 1 and 2 were restarted one after another."
+    assert (planned in " ".join(text.split())) == (state == "calm")
+
+
+def test_incident_does_not_say_that_it_was_not_declared_beside_what_was() -> None:
+    def planned(rows: PageRows) -> list[str]:
+        answer = SUBJECTS["incident"].answer(rows, RESTARTED)
+        return [
+            f"{fact.label}: {seen.text(fact.value)}" for fact in answer.cost if fact.label in ("Planned", "Declared")
+        ]
+
+    declared_as = "Declared: upgrade of brokers 1 and 2, 02:00:00 to 02:09:00 (4.0 to 4.1)"
+    assert planned(restart()) == ["Planned: Not declared as maintenance."]
+    assert planned(restart(WHOLE)) == ["Planned: All of it was declared.", declared_as.replace("1 and 2", "1-2")]
+    assert planned(restart(change(at("02:00:00"), at("02:05:00")))) == [
+        "Planned: Declared work meets it. That does not show that all of it was planned.",
+        "Declared: upgrade of the cluster, 02:00:00 to 02:05:00 (4.0 to 4.1)",
+    ]
 
 
 def test_of_many_changes_the_first_stand_in_words() -> None:
