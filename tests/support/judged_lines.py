@@ -53,16 +53,24 @@ def judged_folder(
     folder: Path, loggers: Sequence[str] = ALL_LOGGERS, clients: Path | None = None, **readings: list[Any]
 ) -> Tables:
     """The rows of every table that is published, of a folder of brokers' logs and of one of clients' logs."""
+    return judged_folders([folder], loggers, clients, **readings)
+
+
+def judged_folders(
+    folders: Sequence[Path], loggers: Sequence[str] = ALL_LOGGERS, clients: Path | None = None, **readings: list[Any]
+) -> Tables:
+    """The same of several folders: each has files of its own of every log, as rotation leaves them."""
     of_clients = read_logs(clients, "client", "c")[0] if clients else []
-    events = [*read_logs(folder, "broker", "c")[0], *of_clients]
+    of_folders = [read_logs(folder, "broker", "c")[0] for folder in folders]
+    events = [*(e for own in of_folders for e in own), *of_clients]
     ats = [e.happened_at for e in events]
     window = Window(min(ats), max(ats) + MS)
     scope = Scope("c", window, Window(window.start - LOOK_BACK, window.end + timedelta(hours=2)))
-    logs = grouped(events, lambda e: e.source)
+    logs = [own for lines in (*of_folders, of_clients) for own in grouped(lines, lambda e: e.source).items()]
     rows = {
         "silver.events": [replace(e, knowledge_version="1") for e in events],
-        "bronze.log_files": [_file(source, lines) for source, lines in logs.items()],
-        "quality.parsed_hours": [_hour(source, lines, loggers) for source, lines in logs.items()],
+        "bronze.log_files": [_file(source, lines) for source, lines in logs],
+        "quality.parsed_hours": [_hour(source, lines, loggers) for source, lines in logs],
         **{f"bronze.{name}": own for name, own in readings.items()},
     }
     tables = {name: as_table(rows.get(name, []), table) for name, table in BY_NAME.items()}
@@ -99,7 +107,7 @@ def judged_folder(
 
 def _file(source: str, lines: list[Event]) -> Any:
     ats = [e.happened_at for e in lines]
-    columns = {"cluster": "c", "file": source, "source": source, "origin": lines[0].origin}
+    columns = {"cluster": "c", "file": f"{source} {min(ats)}", "source": source, "origin": lines[0].origin}
     return row(LOG_FILES, first_at=min(ats), last_at=max(ats), **columns)
 
 

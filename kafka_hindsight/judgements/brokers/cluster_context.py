@@ -20,6 +20,7 @@ from kafka_hindsight.judgements.brokers.controllers import (
 )
 from kafka_hindsight.judgements.brokers.liveness import CONTROLLER_SIGNAL_KINDS, NO_EVENTS
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
+from kafka_hindsight.judgements.reasoning.read_times import ALL_READ, ReadTimes
 from kafka_hindsight.knowledge.witness_loggers import ISR_LOGGER
 from kafka_hindsight.measures.time_away import shown_until
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
@@ -54,6 +55,7 @@ class ClusterContext:
     which the metadata log is; `log_spans` are the spans of the brokers' logs, None: each is at hand all the time.
     `clocks` are those that are known to be wrong, `refusals` the lines in which a broker could not authenticate with
     another one. `witnesses` say what the logs of each broker could show; of a broker without any, all of it.
+    `read`: the times in which logs of brokers were read.
     """
 
     outages: tuple[BrokerOutage, ...] = ()
@@ -68,6 +70,7 @@ class ClusterContext:
     clocks: tuple[ClockError, ...] = ()
     refusals: Sequence[Event] = ()
     witnesses: Sequence[Witness] = ()
+    read: ReadTimes = ALL_READ
 
     @cached_property
     def _own_witnesses(self) -> Mapping[tuple[WitnessKind, int | None], Sequence[Witness]]:
@@ -209,6 +212,7 @@ def context_of(
     clocks: tuple[ClockError, ...] = (),
     refusals: Sequence[Event] = (),
     witnesses: Sequence[Witness] = (),
+    read: ReadTimes = ALL_READ,
 ) -> ClusterContext:
     """The context of a cluster's partitions, from silver.events of at least CONTEXT_KINDS, with look-back."""
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
@@ -228,6 +232,7 @@ def context_of(
         clocks=clocks,
         refusals=refusals,
         witnesses=witnesses,
+        read=read,
     )
 
 

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from kafka_hindsight.catalog.codes import Confidence, Origin, OutageKind, WitnessGap
-from kafka_hindsight.catalog.rows import BrokerOutage, MissingBrokerLog, ParsedHour, Witness
+from kafka_hindsight.catalog.rows import BrokerOutage, LogSpan, MissingBrokerLog, ParsedHour, Witness
 from kafka_hindsight.knowledge.witness_loggers import (
     AT_EACH_START,
     BROKER_LOGGERS,
@@ -28,6 +28,8 @@ from kafka_hindsight.knowledge.witness_loggers import (
     WitnessLoggers,
 )
 from kafka_hindsight.logs.reading import broker_of_folder
+from kafka_hindsight.measures.time_away import away_until
+from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval, Intervals
 from kafka_hindsight.shared.windows import Window
@@ -111,6 +113,7 @@ def find_witnesses(
     outages: Iterable[BrokerOutage],
     window: Window,
     busy_brokers: Container[int | None] | None = None,
+    log_spans: Sequence[LogSpan] | None = None,
 ) -> list[Witness]:
     """Find for each broker and kind of event in which parts of the window its logs could show such events.
 
@@ -121,8 +124,9 @@ def find_witnesses(
         outages: The times in which brokers were away, and wrote nothing.
         window: The window that is judged.
         busy_brokers: Those that loaded records of groups, or may have. None: not known, so that each may have.
+        log_spans: The spans of each broker's own log; None: each is at hand all the time.
     """
-    away = grouped(outages, lambda o: o.broker)
+    away = grouped((_as_read(o, log_spans) for o in outages), lambda o: o.broker)
     of_brokers = grouped((h for h in hours if h.origin == Origin.BROKER), writer_of)
     logged_span = _logged_span([h for own in of_brokers.values() for h in own], window)
     now = {broker: _loggers_now(own, away.get(broker or 0, [])) for broker, own in of_brokers.items()}
@@ -255,6 +259,19 @@ def _silences(
     unlogged = [Window(window.start, logged_span.start), Window(logged_span.end, window.end)]
     inside = (Window(max(s.start, window.start), min(s.end, window.end)) for s in [unlogged[0], *silent, unlogged[1]])
     return [part for part in inside if part.start < part.end]
+
+
+def _as_read(outage: BrokerOutage, log_spans: Sequence[LogSpan] | None) -> BrokerOutage:
+    """The absence up to where it is shown, if files of the broker's log are missing before its return.
+
+    It may have served meanwhile; a log that is at hand would show that.
+    """
+    shown_until = away_until(replace(outage, up_at=None))
+    if log_spans is None or outage.up_at is None or shown_until is None:
+        return outage
+    own = (s for s in log_spans if s.broker == outage.broker)
+    is_whole = any(s.first_at <= outage.down_at + CLOCK_SKEW and outage.up_at - CLOCK_SKEW <= s.last_at for s in own)
+    return outage if is_whole else replace(outage, up_at=min(shown_until, outage.up_at))
 
 
 def _parts(silences: Sequence[Window], window: Window) -> Iterator[tuple[Window, bool]]:

@@ -32,15 +32,13 @@ from kafka_hindsight.judgements.brokers.liveness import (
     with_writers,
 )
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot, row_id
+from kafka_hindsight.judgements.reasoning.read_times import ROTATED_WITHIN, joined
 from kafka_hindsight.knowledge.layouts import WITHIN
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval, Intervals, Timeline
 from kafka_hindsight.shared.windows import Window, broker_ids
 from kafka_hindsight.shared.words import duration
-
-ROTATED_WITHIN = timedelta(minutes=2)
-"""Between two files of one log a file is missing where more time lies between their lines. Our choice."""
 
 _ONLY_CONTROLLERS = frozenset({Kind.CONTROLLER_ELECTED, *CONTROLLER_SIGNAL_KINDS})
 """Lines of the log in which a controller says what it does."""
@@ -131,7 +129,7 @@ class LogsAtHand:
     def missing(self, broker: int, start: datetime, end: datetime) -> list[Interval[None]]:
         """The parts of a span in which no file of the broker's own log, and none of any controller's, has a line."""
         nodes = [*self._speaking.values(), *([self._own[broker]] if broker in self._own else [])]
-        spans = _joined(i for intervals in nodes for i in intervals.clip(start, end)).intervals
+        spans = joined(i for intervals in nodes for i in intervals.clip(start, end)).intervals
         edges = [start, *(at for i in spans for at in (i.start, i.end or end)), end]
         return [Interval(a, b, None) for a, b in zip(edges[::2], edges[1::2], strict=True) if b > a]
 
@@ -172,13 +170,7 @@ def _joined_of(
 ) -> dict[_Node, Intervals[None]]:
     """For each node the spans of all logs that hold its lines, joined where at most `within` lies between them."""
     sources = {node: {e.source for e in lines} for node, lines in lines_of.items()}
-    return {node: _joined((span for s in own for span in spans[s]), within) for node, own in sources.items()}
-
-
-def _joined(intervals: Iterable[Interval[None]], within: timedelta = ROTATED_WITHIN) -> Intervals[None]:
-    """The intervals, joined where no file is missing between them."""
-    longer = Intervals(Interval(i.start, i.end + within, None) for i in intervals if i.end).union()
-    return Intervals(Interval(i.start, i.end - within, None) for i in longer if i.end)
+    return {node: joined((span for s in own for span in spans[s]), within) for node, own in sources.items()}
 
 
 def _holds(intervals: Intervals[None] | None, start: datetime, end: datetime) -> bool:

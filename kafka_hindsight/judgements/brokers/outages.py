@@ -15,10 +15,11 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, BrokerSnapshot, Event, Quote
 from kafka_hindsight.judgements.brokers.absences import Absence, replaced_at
 from kafka_hindsight.judgements.brokers.lives import Life
-from kafka_hindsight.judgements.brokers.observed import ROTATED_WITHIN, Observed
+from kafka_hindsight.judgements.brokers.observed import Observed
 from kafka_hindsight.judgements.brokers.outage_rulings import OUTAGE_RULINGS
 from kafka_hindsight.judgements.brokers.unlisted import unlisted_absences
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
+from kafka_hindsight.judgements.reasoning.read_times import ROTATED_WITHIN
 from kafka_hindsight.judgements.reasoning.rulings import verdict_of
 from kafka_hindsight.knowledge.start_failures import QUOTED, why_start_failed
 from kafka_hindsight.measures.time_away import away, starts_exactly

@@ -18,6 +18,7 @@ from kafka_hindsight.judgements.reasoning.bounded_intervals import (
     span,
 )
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
+from kafka_hindsight.judgements.reasoning.read_times import ALL_READ, ReadTimes
 from kafka_hindsight.knowledge.outage_words import noun_of
 from kafka_hindsight.shared.durations import CATCHING_UP, CLOCK_SKEW, NEVER
 from kafka_hindsight.shared.grouping import runs, with_neighbours
@@ -32,12 +33,13 @@ def rebuild_unavailability(
     logs_end: datetime,
     observed_window: Window,
     clocks: Sequence[ClockError] = (),
+    read: ReadTimes = ALL_READ,
 ) -> list[Unavailability]:
     """Rows of gold.unavailability about partitions, by partition, kind and time.
 
     Rows of one partition and kind do not overlap. `changes` are those of the partitions, in order of time, `logs_end`
     is the instant of the last line of any broker, `observed_window` the window with its look-back and look-ahead, and
-    `clocks` are those that are known to be wrong.
+    `clocks` are those that are known to be wrong, `read` the times in which logs were read.
     """
     shrinks = by_partition(c for c in changes if c.change is IsrChangeKind.SHRINK)
     rows: list[Unavailability] = []
@@ -56,9 +58,8 @@ def rebuild_unavailability(
         for kind, interval in ((kind, i) for kind, own_times in intervals.items() for i in own_times):
             why: Reason = interval.value
             ids = {"failover_id": why.failover_id, "outage_id": why.outage_id}
-            rows.append(
-                ledger_row(kind, history.key, interval, logs_end, why.explanation, why.confidence, why.quotes, **ids)
-            )
+            says, confidence, quotes = why.explanation, why.confidence, why.quotes
+            rows.append(ledger_row(kind, history.key, interval, logs_end, says, confidence, quotes, **ids, read=read))
     return rows
 
 

@@ -11,6 +11,7 @@ from kafka_hindsight.catalog.codes import Confidence, Intent, UnavailabilityKind
 from kafka_hindsight.catalog.rows import Quote, Unavailability
 from kafka_hindsight.catalog.value_class import value_class
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, row_id
+from kafka_hindsight.judgements.reasoning.read_times import ALL_READ, ReadTimes
 from kafka_hindsight.shared.durations import MS
 from kafka_hindsight.shared.instants import earliest
 from kafka_hindsight.shared.timelines import Interval
@@ -108,19 +109,24 @@ def ledger_row(
     failover_id: str | None = None,
     rebalance_id: str | None = None,
     outage_id: str | None = None,
+    read: ReadTimes = ALL_READ,
 ) -> Unavailability:
     """One row of gold.unavailability.
 
     `subject`: the cluster with a group, or with a topic and a partition. `logs_end`: the last line of any broker, by
     which an interval without an end was not over. `confidence`: the most that the evidence allows; it is `likely` at
     most where no proof shows that it lasted at all. A failover or a rebalance began it, and `outage_id` is behind it.
+    `read`: the times in which logs were read.
     """
     cluster, *names = subject
-    low, high, possible = interval.low(logs_end), interval.high, interval.possible
+    read_until = read.until(min(interval.start, logs_end), logs_end)
+    low, high, possible = interval.low(read_until), interval.high, interval.possible
     subject_name = "-".join(map(str, names))
     columns: dict[str, Any] = dict(zip(("topic", "partition") if len(names) > 1 else ("group_id",), names, strict=True))
     identity = failover_id or rebalance_id or interval.start
     lasted = f"from {interval.start:%H:%M:%S} on, and that was not over when the logs end"
+    if read_until < logs_end:
+        lasted = f"from {interval.start:%H:%M:%S} on; after {read_until:%H:%M:%S} no log was read for a while"
     if interval.end is not None:
         length = bounded(low / MS, None if high is None else high / MS)
         lasted = f"for {length}" if length else "for a time that no evidence bounds"

@@ -14,6 +14,7 @@ from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import Event, GenerationGap, MemberStay, Quote, Rebalance
 from kafka_hindsight.catalog.rows.structs import Contributor, Delay
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, row_id
+from kafka_hindsight.judgements.reasoning.read_times import ReadTimes
 from kafka_hindsight.judgements.reasoning.rulings import Verdict
 from kafka_hindsight.judgements.rebalances.case import Case, HistoryCoverage
 from kafka_hindsight.judgements.rebalances.client_logs import NEAR
@@ -147,7 +148,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     ordered = list(drop_superseded_coordinators(in_order))
     registry = MemberRegistry(ordered)
     identity = Identity(registry, group_id)
-    episodes, gaps = _episodes(group_id, ordered, identity)
+    episodes, gaps = _episodes(group_id, ordered, identity, context.read)
     buried_at = earliest(*(e.happened_at for e in ordered if e.kind == Kind.GROUP_BURIED))
     gaps += _unseen_generations(ordered, context.observed_to)
     if not any(e.origin == Origin.BROKER for e in ordered):  # members show only the generations that they joined
@@ -215,7 +216,9 @@ def _lower_confidence(rows: Sequence[Rebalance], events: Sequence[Event]) -> lis
     return lowered
 
 
-def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tuple[list[Episode], list[GenerationGap]]:
+def _episodes(
+    group_id: str, events: Sequence[Event], identity: Identity, read: ReadTimes
+) -> tuple[list[Episode], list[GenerationGap]]:
     """The episodes of both protocols in order of start, each with the one before it, and the breaks between them."""
     of_coordinator = [e for e in events if e.origin == Origin.BROKER] or as_coordinator(events)
     classic, classic_gaps = build_episodes(group_id, of_coordinator)
@@ -223,12 +226,20 @@ def _episodes(group_id: str, events: Sequence[Event], identity: Identity) -> tup
     stored = timelines(stores, attrgetter("generation"), attrgetter("happened_at"))
     finished = [_with_stored_end(e, stored) for e in with_changes(classic, of_coordinator)]
     epochs, epoch_gaps = build_epochs(group_id, events)
-    of_both = sorted([*finished, *epochs], key=lambda e: e.started_at)
+    of_both = sorted((_as_read(e, read) for e in (*finished, *epochs)), key=lambda e: e.started_at)
     linked: list[Episode] = []
     for episode in _with_unseen_joins(with_lone_removals(group_id, of_both, of_coordinator), identity):
         linked.append(replace(episode, previous=linked[-1] if linked else None))
     never_classic = any(e.protocol in OTHER_KINDS for e in of_coordinator)
     return linked, [*([] if never_classic else classic_gaps), *epoch_gaps]
+
+
+def _as_read(episode: Episode, read: ReadTimes) -> Episode:
+    """The episode without an end where only the begin of the next one shows it, and logs between were not read."""
+    is_cut = episode.outcome == Outcome.INTERRUPTED and episode.ended_at is not None
+    if not is_cut or episode.ended_at is None or read.is_whole(episode.started_at, episode.ended_at):
+        return episode
+    return replace(episode, outcome=Outcome.UNFINISHED, ended_at=None)
 
 
 def _with_stored_end(episode: Episode, stored: Mapping[int | None, Timeline[Event]]) -> Episode:

@@ -12,6 +12,7 @@ from kafka_hindsight.catalog.codes import Outcome, Protocol
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import BrokerOutage, Event, GenerationGap, LogSpan, Rebalance, TopicChange
 from kafka_hindsight.judgements.reasoning.evidence import quote
+from kafka_hindsight.judgements.reasoning.read_times import ALL_READ, ReadTimes
 from kafka_hindsight.knowledge.reasons import CoordinatorReason
 from kafka_hindsight.shared.durations import CLOCK_SKEW, NEXT_POLL, RETURN_WITHIN
 from kafka_hindsight.shared.instants import latest
@@ -134,6 +135,7 @@ class GroupContext:
     `observed_from` and `observed_to` bound the broker lines that were read, `log_spans` those of each broker's own log.
     `expiries` are the lines in which sessions of any group expired, `refusals` those about clients that failed to
     authenticate, or whose quota changed, `stalls` those by which a process had stood still for a minute or more.
+    `read`: the times in which logs of brokers were read.
     """
 
     cluster: str
@@ -145,6 +147,7 @@ class GroupContext:
     expiries: Sequence[Event] = ()
     refusals: Sequence[Event] = ()
     stalls: Sequence[Event] = ()
+    read: ReadTimes = ALL_READ
 
     @cached_property
     def failed_authentications(self) -> dict[str, Timeline[Event]]:

@@ -55,7 +55,10 @@ def came_back_after_removal(case: Case) -> Proof | None:
     removal = case.former_self and case.former_self.last_removal_until(case.at)
     if not case.former_self or not removal:
         return None
-    words = {"delay": duration(case.at - removal.at), "departure": _DEPARTURES[removal.how]}
+    delay = duration(case.at - removal.at)
+    if not case.context.read.is_whole(removal.at, case.at):
+        delay = f"at most {delay}"  # It may have come and gone meanwhile.
+    words = {"delay": delay, "departure": _DEPARTURES[removal.how]}
     return proof_of(*case.former_self.introduced_by, removal.event, **words)
 
 

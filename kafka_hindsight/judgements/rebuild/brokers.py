@@ -34,6 +34,7 @@ from kafka_hindsight.judgements.brokers.second_starts import second_starts_of
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, settings_of
 from kafka_hindsight.judgements.brokers.topic_changes import TOPIC_CHANGE_KINDS, topic_changes
 from kafka_hindsight.judgements.groups.coordinators import OFFSETS_TOPIC
+from kafka_hindsight.judgements.reasoning.read_times import ALL_READ, ReadTimes
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebalances import GroupContext
 from kafka_hindsight.judgements.rebuild.events import EVENT_ORDER, EVENTS, SETTINGS
@@ -212,13 +213,14 @@ def judge_witnesses(
     readings: list[rows.InputInstant],
     records: list[rows.InputInstant],
     loads: list[rows.Event],
+    log_spans: list[rows.LogSpan],
     cluster: str,
     scope: Scope,
 ) -> WitnessHistory:
     """Find what the logs of each broker could show in the window, and which other inputs were read."""
     read_at, written_at = ([row.happened_at for row in own] for own in (readings, records))
     return WitnessHistory(
-        find_witnesses(cluster, hours, missing_logs, outages, scope.window, {e.broker for e in loads}),
+        find_witnesses(cluster, hours, missing_logs, outages, scope.window, {e.broker for e in loads}, log_spans),
         find_input_spans(cluster, hours, read_at, written_at, scope.window),
     )
 
@@ -267,6 +269,7 @@ def gather_facts(
     before_outages = {bisect_right(read_at, o.down_at) for o in outages} - {0}
     refused = {kind: [e for e in refusals if e.kind == kind] for kind in _REFUSED}
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
+    read = ReadTimes.of(files)
     return WindowFacts(
         context=context_of(
             [*events, *controllers],
@@ -275,6 +278,8 @@ def gather_facts(
             scope.clocks,
             refused[Kind.AUTHENTICATION_REFUSED],
             witnesses,
+            # Records of the metadata log show what logs of their time do not.
+            ALL_READ if any(e.origin == Origin.RECORD for e in events) else read,
         ),
         groups=GroupContext(
             scope.cluster,
@@ -286,6 +291,7 @@ def gather_facts(
             expiries,
             [*refused[Kind.AUTHENTICATION_FAILED], *refused[Kind.QUOTA_CHANGED]],
             stalls,
+            read,
         ),
         settings=settings_of(events),
         last_read_at=max((at for at in read_at if scope.window.holds(at)), default=None),
@@ -407,6 +413,7 @@ WITNESSES = Judgement(
             ),
         ),
         "loads": each(loads_of_groups, EVENTS),
+        "log_spans": BROKERS.output("log_spans"),
     },
 )
 

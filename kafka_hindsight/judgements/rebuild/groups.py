@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import pyarrow as pa
@@ -29,6 +29,7 @@ from kafka_hindsight.judgements.groups.member_settings import rebuild_settings
 from kafka_hindsight.judgements.groups.ownership import rebuild_ownership
 from kafka_hindsight.judgements.groups.remedies import judge_remedies
 from kafka_hindsight.judgements.groups.stall_rulings import judge_stalls
+from kafka_hindsight.judgements.reasoning.read_times import ALL_READ
 from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebalances import rebuild_group
 from kafka_hindsight.judgements.rebalances.members import sighting_of
@@ -231,7 +232,9 @@ def judge_group(
             backlogs=backlogs_of((), offsets, facts.groups.outages),
         )
     witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
-    history = rebuild_group(group_id, witnessed, facts.groups)
+    # Records of the group show what logs of its time do not.
+    read = ALL_READ if records else facts.groups.read
+    history = rebuild_group(group_id, witnessed, replace(facts.groups, read=read))
     witnesses = Witnesses(witnessed, records, readings, members)
     stops = stops_of(history.rebalances, witnesses)
     imbalances = find_imbalances(
@@ -262,6 +265,7 @@ def judge_group(
             facts.groups.observed_to,
             facts.groups.log_spans,
             incarnations_begun(facts.context.controller_epochs),
+            read,
         ),
         imbalances,
     )

@@ -157,8 +157,10 @@ def judge_partitions(
         rebuild_truncations(incarnations, leaders.failovers, window),
         changes,
         shrink_spans(changes),
-        rebuild_risks(histories, leaders.failovers, logs_end, scope.window),
-        rebuild_unavailability(histories, facts.groups.outages, changes, logs_end, window, context.clocks),
+        rebuild_risks(histories, leaders.failovers, logs_end, scope.window, context.read),
+        rebuild_unavailability(
+            histories, facts.groups.outages, changes, logs_end, window, context.clocks, context.read
+        ),
     )
 
 

@@ -379,9 +379,24 @@ def rebuild_leaders(incarnations: Iterable[Incarnation], context: ClusterContext
             losses += _while_away(incarnation, leader, changes_by_time, context)
         history.leaders[incarnation.key] += leaders_in_logs
         lasting = (loss for loss in losses if loss.start <= (incarnation.gone_at or NEVER))
-        history.leaderless[incarnation.key] += (loss.within(None, incarnation.gone_at) for loss in lasting)
+        history.leaderless[incarnation.key] += (_until_gone(loss, incarnation, context) for loss in lasting)
     history.leaderless.update({key: [*one_after_another(losses)] for key, losses in history.leaderless.items()})
     return history
+
+
+def _until_gone(
+    loss: BoundedInterval[Reason], incarnation: Incarnation, context: ClusterContext
+) -> BoundedInterval[Reason]:
+    """The time without a leader within its incarnation.
+
+    Where that ended it, and logs of the time before were not read, the partition may have had a leader meanwhile: it
+    had none up to the last line before them, and may have had none up to the end.
+    """
+    inside, gone_at = loss.within(None, incarnation.gone_at), incarnation.gone_at
+    if gone_at is None or inside.end != gone_at or loss.end == gone_at or inside.proven is None:
+        return inside
+    until = context.read.until(inside.proven.start, gone_at)
+    return replace(inside, end=until, proven=span(inside.proven.start, until))
 
 
 def _clocks_apart(change: LeaderChange) -> timedelta:

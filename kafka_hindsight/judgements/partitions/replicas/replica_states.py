@@ -20,6 +20,7 @@ from kafka_hindsight.judgements.partitions.leaderships import eligible_in
 from kafka_hindsight.judgements.partitions.partition_readings import PartitionReadings
 from kafka_hindsight.judgements.reasoning.bounded_intervals import BoundedInterval, Reason
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote, quote_snapshot
+from kafka_hindsight.judgements.reasoning.read_times import ALL_READ, ReadTimes
 from kafka_hindsight.knowledge.broker_settings import MIN_ISR, UNCLEAN
 from kafka_hindsight.knowledge.witness_loggers import ISR_LOGGER
 from kafka_hindsight.shared.durations import CATCHING_UP, MS, NEVER
@@ -306,12 +307,14 @@ def _isrs_of(
         A leader writes its own changes to its own logger. What a controller changes, where it detects a broker of the
         ISR as down, a leader says to the state change logger alone.
         """
+        read_until = context.read.until(observed.at, NEVER)
+        unread_from = None if read_until == NEVER else read_until
         last = [leader.value for leader in leaders.at(observed.at) if leader.end is None]
         unseen = partial(context.unseen_from, WitnessKind.IN_SYNC, last or observed.isr, observed.at)
         if not unseen():
-            return None
+            return unread_from
         outages = (context.outage_between(broker, observed.at, None) for broker in observed.isr)
-        return earliest(unseen(ISR_LOGGER), *(max(known_at(o), observed.at) for o in outages if o))
+        return earliest(unread_from, unseen(ISR_LOGGER), *(max(known_at(o), observed.at) for o in outages if o))
 
     for own in incarnations:
         # What the last line itself shows holds for a moment after it: a state that it ended was over by then.
@@ -359,19 +362,24 @@ def _observed_until(shrink: IsrChange, isrs: Intervals[KnownIsr], logs_end: date
 
 
 def rebuild_risks(
-    histories: Iterable[ReplicaHistory], failovers: Iterable[Failover], logs_end: datetime, window: Window
+    histories: Iterable[ReplicaHistory],
+    failovers: Iterable[Failover],
+    logs_end: datetime,
+    window: Window,
+    read: ReadTimes = ALL_READ,
 ) -> list[PartitionRisk]:
     """Rows of gold.partition_risks: one for each partition that risked anything, in order.
 
-    Each time lies within the window, and the times of two windows that touch add up to those of both together.
+    Each time lies within the window, and the times of two windows that touch add up to those of both together. `read`:
+    the times in which logs were read.
     """
     failovers_of = by_partition(failovers, "happened_at")
-    rows = (_row(history, failovers_of[history.key], logs_end, window) for history in histories)
+    rows = (_row(history, failovers_of[history.key], logs_end, window, read) for history in histories)
     return [row for row in rows if row]
 
 
 def _row(
-    history: ReplicaHistory, failovers: Sequence[Failover], logs_end: datetime, window: Window
+    history: ReplicaHistory, failovers: Sequence[Failover], logs_end: datetime, window: Window, read: ReadTimes
 ) -> PartitionRisk | None:
     """The row of one partition for the window; None where it risked nothing."""
     states, seen_until = history.states(window), min(max(logs_end, window.start), window.end)
@@ -386,7 +394,10 @@ def _row(
     def risky_ms(holds: Callable[[ReplicaState], bool], is_known: bool) -> int | None:
         return ms(Intervals(s for s in states if holds(s.value))) if is_known else None
 
-    leaderless = until_logs_end(i.proven for i in history.leaderless)
+    proven = (i.proven for i in history.leaderless if i.proven)
+    leaderless = until_logs_end(
+        i if i.end else replace(i, end=read.until(min(i.start, seen_until), seen_until)) for i in proven
+    )
     # Not known where no evidence bounds one of the elections.
     is_bounded = all(f.leader_to == NOBODY or f.leaderless_high_ms is not None for f in failovers)
     at_most = until_logs_end(i.possible or i.proven for i in history.leaderless) if is_bounded else None
