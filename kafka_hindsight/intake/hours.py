@@ -49,8 +49,8 @@ _HOURS = f"""
             list_sort(list_distinct(list_filter(flatten(list(loggers)), lambda l: l IS NOT NULL))) AS loggers
         FROM part GROUP BY source, hour_from)
     SELECT * EXCLUDE (instants), instants[1] AS first_at, instants[-1] AS last_at,
-        list_max(list_transform(range(1, len(instants)), lambda n: epoch_ms(instants[n + 1]) - epoch_ms(instants[n])))
-            AS longest_silence_ms
+        nullif(list_max(list_transform(range(1, len(instants)),
+            lambda n: epoch_ms(instants[n + 1]) - epoch_ms(instants[n]))), 0) AS longest_silence_ms
     FROM hours ORDER BY source, hour_from"""
 
 

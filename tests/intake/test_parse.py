@@ -285,6 +285,13 @@ def test_coverage_counts_physical_lines_and_longest_silence() -> None:
     assert (row_["first_at"].minute, row_["last_at"].minute) == (0, 30)
 
 
+def test_records_of_one_instant_show_no_silence_however_they_are_split() -> None:
+    first, second = (record(resigned(n, "01:00:00,000"), n) for n in (1, 2))
+    apart = Read([*parsed(first).rests, *parsed(second).rests], b"", 0)
+    assert apart.hours == parsed(first, second).hours
+    assert apart.hours[0]["longest_silence_ms"] is None
+
+
 def test_equal_records_of_one_instant_share_one_key() -> None:
     records = [
         record(resigned(n % 40, f"01:{n % 50:02}:00,000"), n, source=f"broker-{n % 3}/x.log") for n in range(500)
