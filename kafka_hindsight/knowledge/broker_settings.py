@@ -31,9 +31,10 @@ MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"
 
 AUTO_REBALANCE = "auto.leader.rebalance.enable"
+IMBALANCE_INTERVAL = "leader.imbalance.check.interval.seconds"
 
 TOPIC_SETTINGS = (MIN_ISR, UNCLEAN)
 """Settings that a topic may override; else the broker's setting of the same name applies."""
 
-OF_CONTROLLERS = (UNCLEAN, AUTO_REBALANCE, "leader.imbalance.check.interval.seconds")
+OF_CONTROLLERS = (UNCLEAN, AUTO_REBALANCE, IMBALANCE_INTERVAL)
 """Settings that the controllers decide under KRaft."""

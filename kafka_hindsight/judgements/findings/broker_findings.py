@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import (
+    NOBODY,
     Confidence,
     FailoverKind,
     FindingSeverity,
@@ -29,19 +30,19 @@ from kafka_hindsight.judgements.findings.rule_inputs import Around, LastReading,
 from kafka_hindsight.judgements.incidents.happenings import fate
 from kafka_hindsight.judgements.reasoning.evidence import by_weight, quote, quote_snapshot
 from kafka_hindsight.judgements.reasoning.scope import Scope
+from kafka_hindsight.knowledge.broker_settings import AUTO_REBALANCE, IMBALANCE_INTERVAL
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import broker_rules as declared
 from kafka_hindsight.logs.cluster_of_files import without_damaged
 from kafka_hindsight.measures.time_away import is_away_until, shown_until
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, is_shown
-from kafka_hindsight.shared.durations import CLOCK_SKEW
+from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval, Intervals, intervals
 from kafka_hindsight.shared.windows import in_order
 from kafka_hindsight.shared.words import counted, duration, instant, listed, times
 
 _NAMED = 3
-_TO_REBALANCE = timedelta(seconds=declared.LEADER_IMBALANCE.thresholds["seconds_to_rebalance"])
 
 
 def _slow(cluster: str, out_of_sync_periods: Sequence[OutOfSyncPeriod]) -> Iterator[Finding]:
@@ -139,9 +140,12 @@ def _imbalance(
     cluster: str,
     imbalance_periods: Sequence[rows.ImbalancePeriod],
     outages_around: Around[rows.BrokerOutage],
+    controllers_around: Around[rows.ControllerChange],
+    settings_in_force: SettingsInForce,
 ) -> Iterator[Finding]:
-    absences = intervals(outages_around, lambda o: o.broker, _until_rebalanced)
-    lasting = (p for p in imbalance_periods if _is_lasting(p, absences.get(p.broker, Intervals(()))))
+    absences = intervals(outages_around, lambda o: o.broker, lambda o: Interval(o.down_at, shown_until(o), o))
+    terms, every = _terms(controllers_around), _looks_every(settings_in_force)
+    lasting = (p for p in imbalance_periods if _is_lasting(p, absences.get(p.broker, Intervals(())), terms, every))
     for broker, periods in sorted(grouped(lasting, lambda p: p.broker).items()):
         worst = max(periods, key=lambda p: (p.max_ratio, -p.worst_at.timestamp()))
         again = f" It happened {times(len(periods))}." if len(periods) > 1 else ""
@@ -151,22 +155,43 @@ def _imbalance(
         yield finding_of(cluster, declared.LEADER_IMBALANCE, str(broker), instants, by_weight(periods), details=details)
 
 
-def _until_rebalanced(outage: rows.BrokerOutage) -> Interval[rows.BrokerOutage]:
-    """The time in which an absence explains that a broker leads too little: up to the next look of Kafka's own task."""
-    last = shown_until(outage)
-    return Interval(outage.down_at, last and last + _TO_REBALANCE, outage)
+def _terms(changes: Iterable[rows.ControllerChange]) -> list[Interval[int | None]]:
+    """The times of one active controller each; the first one was active before the first change."""
+    ordered = sorted(changes, key=lambda c: c.happened_at)
+    edges = [LONG_AGO, *(c.happened_at for c in ordered), NEVER]
+    controllers = [None, *(c.controller_to for c in ordered)]
+    terms = (Interval(a, b, who) for (a, b), who in zip(pairwise(edges), controllers, strict=True))
+    return [term for term in terms if term.value != NOBODY]
 
 
-def _is_lasting(period: rows.ImbalancePeriod, absences: Intervals[rows.BrokerOutage]) -> bool:
-    """Whether a period is more than what absences of the broker explain.
+def _looks_every(settings: SettingsInForce) -> timedelta:
+    """How long after it could move a leader back Kafka's own task looks at the latest; at once where it never does."""
+    task, interval = settings.agreed(AUTO_REBALANCE), settings.agreed(IMBALANCE_INTERVAL)
+    if task is not None and not task.is_on:
+        return timedelta()
+    seconds = interval.number if interval and interval.number else None
+    return timedelta(seconds=seconds or declared.LEADER_IMBALANCE.thresholds["seconds_to_rebalance"])
 
-    Where logs alone show it, it outlasts what Kafka's own task leaves between two looks: logs show shorter ones too.
+
+def _is_lasting(
+    period: rows.ImbalancePeriod,
+    absences: Intervals[rows.BrokerOutage],
+    terms: Iterable[Interval[int | None]],
+    every: timedelta,
+) -> bool:
+    """Whether a broker led too little when Kafka's own task must have looked, while the broker was not away.
+
+    A controller looks each so often, counted from when it became active: one that takes over counts from then on.
     """
     start, end = period.started_at, period.ended_at or period.last_reading_at
-    if period.origin != Origin.SNAPSHOT and end - start < _TO_REBALANCE:
-        return False
-    explained = absences.between(start, end, CLOCK_SKEW)
-    return not explained or end - start - Intervals(explained).union().total(start, end) > CLOCK_SKEW
+    away = Intervals(absences.between(start, end, CLOCK_SKEW)).union().clip(start, end)
+    edges = [start, *(at for i in away for at in (i.start, i.end or end)), end]
+    present = [*zip(edges[::2], edges[1::2], strict=True)]
+    return any(
+        min(last, term.end or last) - max(first, term.start) > every + CLOCK_SKEW
+        for first, last in present
+        for term in terms
+    )
 
 
 def _replication(

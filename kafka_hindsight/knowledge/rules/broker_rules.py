@@ -16,9 +16,10 @@ LEADER_IMBALANCE = Rule(
     " auto.leader.rebalance.enable did not cause one. KRaft controllers ignore the percentage and move every"
     " leader.",
     source="leader.imbalance.per.broker.percentage, default 10, strictly above; KafkaController.scala. A broker that is"
-    " away leads nothing, and Kafka moves leaders back at most leader.imbalance.check.interval.seconds, default 300,"
-    " after its return: that time does not count. Where logs alone show an imbalance, it lasts as long, for logs show"
-    " each shorter one too",
+    " away leads nothing. Kafka moves leaders back at most leader.imbalance.check.interval.seconds, default 300, after"
+    " its return, and a controller that takes over counts from then on (PeriodicTaskControlManager.activate since 3.9,"
+    " QuorumController.maybeScheduleNextBalancePartitionLeaders before; in ZooKeeper mode it looks after 5 s, and then"
+    " each interval: processAutoPreferredReplicaLeaderElection). Until one controller had so long, it does not count",
     thresholds={"ratio": 0.10, "seconds_to_rebalance": 300},
 )
 

@@ -6,10 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from kafka_hindsight.catalog.bronze import GROUP_SNAPSHOTS, PARTITION_SNAPSHOTS, SNAPSHOT_READINGS
 from kafka_hindsight.catalog.codes import Cause, ClockMeaning
 from kafka_hindsight.catalog.gold import (
     BROKER_OUTAGES,
+    CONTROLLER_CHANGES,
     FAILOVERS,
     FINDINGS,
     IMBALANCE_PERIODS,
@@ -30,6 +33,8 @@ from kafka_hindsight.catalog.rows import (
     SnapshotReading,
     UnobservedSpan,
 )
+from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.brokers.settings_at import settings_of
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
 from tests.support.findings import raised
 from tests.support.rows import AT, row
@@ -93,13 +98,13 @@ def test_member_silent_for_over_30_s_is_critical() -> None:
 def test_imbalance_periods_of_broker_are_one_finding() -> None:
     imbalance_periods = [
         row(IMBALANCE_PERIODS, broker=2, origin="snapshot", max_ratio=ratio, started_at=AT + since,
-            ended_at=AT + since + timedelta(minutes=1),
+            ended_at=AT + since + timedelta(minutes=6),
             started_at_is_exact=True, explanation=f"{ratio:.0%} were led elsewhere.")
-        for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=5)))
+        for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=9)))
     ]  # fmt: skip
     (finding,) = raised(imbalance_periods=imbalance_periods)
     assert finding.message == ("Broker 2 led too few partitions: 90% were led elsewhere. It happened twice")
-    assert (finding.first_at, finding.last_at) == (AT, AT + timedelta(minutes=6))
+    assert (finding.first_at, finding.last_at) == (AT, AT + timedelta(minutes=15))
 
 
 def test_imbalance_in_logs_is_a_finding_where_it_outlasts_a_look_of_kafka() -> None:
@@ -107,7 +112,7 @@ def test_imbalance_in_logs_is_a_finding_where_it_outlasts_a_look_of_kafka() -> N
         ended_at = AT + timedelta(minutes=minutes)
         return row(IMBALANCE_PERIODS, broker=broker, origin="broker", started_at=AT, ended_at=ended_at)
 
-    (finding,) = raised(imbalance_periods=[period(1, 4.9), period(2, 5)])
+    (finding,) = raised(imbalance_periods=[period(1, 5), period(2, 5.1)])
     assert finding.subject == "2"
 
 
@@ -123,7 +128,58 @@ def test_imbalance_is_no_finding_while_its_broker_is_away_and_until_kafka_looks(
     assert not is_raised(40, 60), "it was back, and no balancer had looked"
     assert is_raised(1, 335)
     assert is_raised(-600, 60), "it led too little before it went"
+    assert not is_raised(1, 300, broker=2), "no balancer must have looked"
     assert is_raised(1, 330, broker=2)
+
+
+@pytest.mark.parametrize(
+    ("changes_s", "end_s", "is_raised"),
+    [
+        ((), 303, True),
+        # The first controller had looked, or the second one.
+        ((310,), 400, True),
+        ((200,), 503, True),
+        # The second one took over 100 s before the first one must have looked, and had no 300 s.
+        ((200,), 499, False),
+        ((200, 400, 600), 890, False),
+        ((200, 400, 600), 903, True),
+    ],
+)
+def test_imbalance_counts_where_one_controller_must_have_looked(
+    changes_s: tuple[int, ...], end_s: int, is_raised: bool
+) -> None:
+    """Each controller looks 300 s after it became active, and each 300 s from then on."""
+    period = row(IMBALANCE_PERIODS, broker=1, origin="snapshot", started_at=AT, ended_at=AT + timedelta(seconds=end_s))
+    changes = [
+        row(CONTROLLER_CHANGES, happened_at=AT + timedelta(seconds=s), controller_to=n, epoch=n)
+        for n, s in enumerate(changes_s)
+    ]
+    assert bool(raised(imbalance_periods=[period], controllers_around=changes)) == is_raised
+
+
+def test_time_without_a_controller_is_no_look() -> None:
+    period = row(IMBALANCE_PERIODS, broker=1, origin="snapshot", started_at=AT, ended_at=AT + timedelta(minutes=9))
+    changes = [
+        row(CONTROLLER_CHANGES, happened_at=AT + timedelta(minutes=minute), controller_to=to, epoch=n)
+        for n, (minute, to) in enumerate(((1, -1), (8, 2)))
+    ]
+    assert raised(imbalance_periods=[period], controllers_around=changes) == []
+
+
+@pytest.mark.parametrize(
+    ("detail", "minutes", "is_raised"),
+    [
+        ("leader.imbalance.check.interval.seconds = 60", 1.1, True),
+        ("leader.imbalance.check.interval.seconds = 600", 9, False),
+        ("auto.leader.rebalance.enable = false", 0.1, True),
+    ],
+)
+def test_imbalance_follows_the_settings_of_kafkas_task(detail: str, minutes: float, is_raised: bool) -> None:
+    settings = settings_of([row(EVENTS, kind="broker_configured", broker=1, detail=detail, happened_at=AT)])
+    period = row(
+        IMBALANCE_PERIODS, broker=1, origin="snapshot", started_at=AT, ended_at=AT + timedelta(minutes=minutes)
+    )
+    assert bool(raised(imbalance_periods=[period], settings=settings)) == is_raised
 
 
 def test_truncations_with_loss_are_one_finding_per_broker() -> None:
@@ -219,7 +275,9 @@ def test_missing_part_of_readings_is_one_finding() -> None:
 
 def test_each_kind_of_evidence_raises_its_rule() -> None:
     findings = raised(
-        imbalance_periods=[row(IMBALANCE_PERIODS, broker=2, origin="snapshot", max_ratio=1 / 9)],
+        imbalance_periods=[
+            row(IMBALANCE_PERIODS, broker=2, origin="snapshot", started_at=AT - timedelta(minutes=9), ended_at=AT)
+        ],
         partitions=[row(PARTITION_SNAPSHOTS, topic="t", replicas=[1, 2, 3], isr=[1])],
         settings=own("t", "min.insync.replicas=2"),
         generation_gaps=[
