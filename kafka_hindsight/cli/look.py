@@ -163,22 +163,21 @@ def collection(
 
 def _collection_of(lakes: Sequence[str]) -> Collection:
     """The logs of lakes. Of several lakes one that cannot be read is part of the answer."""
+    from kafka_hindsight.intake.last_reads import with_last_reads
     from kafka_hindsight.sql.collection_rows import read_collection
 
     declared = clusters()
     rows: list[dict[str, Any]] = []
     unread: dict[str, str] = {}
     for lake in lakes:
+        names = [c.name for c in declared if c.name and c.lake == lake]
         try:
-            rows += read_collection(lake)
+            rows += with_last_reads(lake, read_collection(lake))
         except BadInput as problem:
             if len(lakes) == 1:
                 raise
-            unread |= dict.fromkeys(
-                [c.name for c in declared if c.name and c.lake == lake], " ".join(problem.sentences)
-            )
-    names = [c.name for c in declared if c.name and c.lake in lakes]
-    return Collection.of(rows, datetime.now(UTC), names, unread)
+            unread |= dict.fromkeys(names, " ".join(problem.sentences))
+    return Collection.of(rows, datetime.now(UTC), [c.name for c in declared if c.name and c.lake in lakes], unread)
 
 
 def metrics(lake: LakeOption = str(LAKE)) -> int:

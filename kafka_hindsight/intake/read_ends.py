@@ -77,6 +77,11 @@ def states_of(lake: str, cluster: str) -> FileStates:
     return FileStates([ReadEnd(**end) for end in value["ends"]], value["losses"])
 
 
+def clusters_with_states(lake: str) -> list[str]:
+    """The clusters of which a run left states, by the names of their files: a name of other characters is changed."""
+    return sorted(name.removesuffix(".json") for name in landing.names_in(landing.landing_folder(lake, FILES)))
+
+
 def keep_states(lake: str, cluster: str, states: FileStates) -> None:
     """Write states in place of those before."""
     value = {"ends": [asdict(end) for end in states.ends], "losses": [*states.losses]}

@@ -23,9 +23,9 @@ OLD = timedelta(hours=2)
 
 UNKNOWN = "not known"
 
-CLUSTERS = ("Cluster", "Logs", "Behind", "Newest line<", "Ago", "New lines read<")
+CLUSTERS = ("Cluster", "Logs", "Behind", "Newest line<", "Ago", "Read<")
 LATE_LOGS = ("Log", "Cluster", "Broker", "Of", "Last line", "Behind")
-LOGS = ("Last line", "Log", "Cluster", "Broker", "Of", "Ago", "Behind", "New lines read", "Lines", "No pattern")
+LOGS = ("Last line", "Log", "Cluster", "Broker", "Of", "Ago", "Behind", "Read", "Lines", "No pattern")
 
 SHOWN = 40
 """The most logs that are behind on the first view."""
@@ -41,24 +41,21 @@ _QUIET = (
     " nights."
 )
 _NOT_SEEN_SINCE = (
-    "Lines that were written after the last collect or audit are not known here. If the newest line of a cluster is"
-    " old, lines are not written, do not arrive, or are not collected: this page cannot say which."
+    "Lines that were written after a log was read are not known here. If a cluster was read a short time ago and its"
+    " newest line is old, lines are not written or do not arrive: this page cannot say which."
 )
 
 
 @dataclass(frozen=True)
 class Log:
-    """One log that was read, as the query collection_health has it.
-
-    `last_new_at`: when a run last found something new in its file; None where it lies in no file.
-    """
+    """One log that was read. `last_read_at`: when a run read it last; None where that is not known."""
 
     cluster: str
     broker: int | None
     source: str
     origin: str
     last_line_at: datetime | None
-    last_new_at: datetime | None
+    last_read_at: datetime | None
     lines_in: int | None
     unparsed: int | None
 
@@ -130,6 +127,19 @@ class Collection:
         behind = self.lateness(log)
         return behind is not None and behind > BEHIND
 
+    @cached_property
+    def newest_reads(self) -> Mapping[str, datetime | None]:
+        """The instant at which a log of each cluster was read last; None where it is not known."""
+        return {
+            cluster: max((log.last_read_at for log in logs if log.last_read_at), default=None)
+            for cluster, logs in self.of_cluster.items()
+        }
+
+    @property
+    def resting_clusters(self) -> list[str]:
+        """The clusters of which nothing was read for longer than OLD, or never as far as is known."""
+        return sorted(c for c, newest in self.newest_reads.items() if newest is None or self.at - newest > OLD)
+
     @property
     def old_clusters(self) -> list[str]:
         """The clusters whose newest line is older than OLD, or not known."""
@@ -137,9 +147,10 @@ class Collection:
 
     @property
     def is_calm(self) -> bool:
-        """Whether nothing asks to look: no log is behind, no cluster old or without logs, and each lake was read."""
+        """Whether nothing asks to look: no log is behind, no cluster old, without logs or not read lately."""
         is_late = any(map(self.is_behind, self.logs))
-        return bool(self.logs) and not (is_late or self.old_clusters or self.clusters_without_logs or self.unread)
+        others = (*self.old_clusters, *self.resting_clusters, *self.clusters_without_logs, *(self.unread or ()))
+        return bool(self.logs) and not is_late and not others
 
     @property
     def clusters_without_logs(self) -> list[str]:
@@ -174,10 +185,15 @@ def collection_summary(collection: Collection) -> str:
     if not collection.logs:
         return "No log was read."
     late, old = sum(map(collection.is_behind, collection.logs)), len(collection.old_clusters)
+    resting = len(collection.resting_clusters)
     logs = f"{words.counted(len(collection.logs), 'log')} in {words.counted(len(collection.of_cluster), 'cluster')}"
     behind = f"{words.duration(BEHIND)} behind the newest line of {'their' if late > 1 else 'its'} cluster"
     age = f" The newest line of {words.counted(old, 'cluster')} is more than {words.duration(OLD)} old." if old else ""
-    return f"Of {logs}, {late or 'none'} {words.verb(late or 1, 'is', 'are')} more than {behind}.{age}"
+    was = words.verb(resting, "was", "were")
+    rest = (
+        f" {words.counted(resting, 'cluster')} {was} not read for more than {words.duration(OLD)}." if resting else ""
+    )
+    return f"Of {logs}, {late or 'none'} {words.verb(late or 1, 'is', 'are')} more than {behind}.{age}{rest}"
 
 
 def collection_lines(collection: Collection) -> Iterator[str]:
@@ -209,14 +225,16 @@ def _clusters(collection: Collection) -> Iterator[ui.Block]:
 def _cluster(collection: Collection, cluster: str) -> ui.TableRow:
     logs, newest = collection.of_cluster[cluster], collection.newest_lines[cluster]
     late = sum(map(collection.is_behind, logs))
-    read = max((log.last_new_at for log in logs if log.last_new_at), default=None)
     return ui.row(
         ui.head(ui.Name(plain.shortened(cluster)), "id"),
         words.number(len(logs)),
         ui.Cell(words.number(late), "warn" if late else ""),
         ui.Cell(_instant(newest), "left"),
         ui.Cell(_ago(collection, newest) or UNKNOWN, "warn" if cluster in collection.old_clusters else ""),
-        ui.Cell(_instant(read), "left"),
+        ui.Cell(
+            _instant(collection.newest_reads[cluster]),
+            "left warn" if cluster in collection.resting_clusters else "left",
+        ),
     )
 
 
@@ -263,7 +281,7 @@ def _log(collection: Collection, log: Log) -> tuple[str, tuple[ui.Words, ...]]:
         log.origin,
         _ago(collection, log.last_line_at),
         "" if behind is None else words.duration(behind) if behind else "newest",
-        _instant(log.last_new_at),
+        _instant(log.last_read_at),
         "" if log.lines_in is None else words.number(log.lines_in),
         "" if log.unparsed is None else words.number(log.unparsed),
     )

@@ -106,6 +106,7 @@ def test_schedule_audits_night_that_ended_at_midnight(stack: Stack) -> None:
         begun = until(lambda dag=dag: stack.airflow.runs(dag, "scheduled"), f"a scheduled run of {dag}", 300)  # type: ignore[misc]
         assert stack.airflow.run_over(dag, begun[0]["dag_run_id"])["state"] == "success", dag
     (run,) = stack.airflow.runs(AUDIT, "scheduled")
+    assert run["note"] == f"{CLUSTER}: night of {LAST}"
     two = timedelta(hours=2)
     assert (run["triggered_by"], interval(run)) == ("timetable", tuple(at + two for at in window(LAST)))
     assert windows(stack.lake) == {window(LAST)}
@@ -236,6 +237,16 @@ def test_report_opens_from_airflow_navigation(stack: Stack, tab: Tab) -> None:
     assert tab.in_frame("document.documentElement.scrollHeight") > 1000
     assert tab.in_frame("self.origin") == "null", "its script cannot reach the session of who reads it"
     assert tab.framed == []
+
+
+def test_collection_opens_from_airflow_navigation(stack: Stack, tab: Tab) -> None:
+    tab.open(f"{stack.airflow.address}/")
+    tab.click("Browse")
+    tab.click("Kafka Hindsight: collection")
+    assert tab.tell("location.pathname").startswith("/plugin/hindsight_collection")
+    inside = "document.querySelector('iframe')?.contentDocument?.body?.innerText ?? ''"
+    until(lambda: "What this page does not know" in tab.tell(inside), "the page of collection in its frame", 60)
+    assert CLUSTER in tab.tell(inside)
 
 
 def test_alert_link_opens_report_of_its_night(stack: Stack, tab: Tab) -> None:

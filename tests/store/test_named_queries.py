@@ -184,12 +184,12 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
     "eager_groups from='2026-10-01 03:04'": [],
     "collection_health": [
         {"broker": None, "log": "undated.log", "last_line_at": None, "hours_behind": None, "lines_in": None},
-        {"broker": None, "log": "all.log", "hours_behind": 0.3, "last_new_at": "2026-10-01T04:01:00.000Z"},
+        {"broker": None, "log": "all.log", "hours_behind": 0.3, "read_to_end_at": "2026-10-01T04:01:00.000Z"},
         {"broker": 2, "log": "server.log", "source": "b-2/server.log", "hours_behind": 0.2, "lines_in": 4,
-         "last_new_at": "2026-10-01T03:55:00.000Z"},
+         "read_to_end_at": "2026-10-01T03:55:00.000Z"},
         {"broker": None, "log": "new.log", "hours_behind": 0.0, "lines_in": None},
         {"broker": 1, "last_line_at": "2026-10-01T04:00:00.000Z", "hours_behind": 0.0, "lines_in": 8, "unparsed": 2,
-         "last_new_at": None},
+         "read_to_end_at": None},
     ],
     "collection_health cluster=c": [{"broker": None}, {"broker": None}, {"broker": 2}, {"broker": None}, {"broker": 1}],
     "coverage_by_broker": [

@@ -25,7 +25,7 @@ AT = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 def log(source: str = "b-1/server.log", hours_ago: float | None = 0, **columns: Any) -> dict[str, Any]:
     last = None if hours_ago is None else AT - timedelta(hours=hours_ago)
-    row = {"cluster": "orders", "broker": 1, "origin": "broker", "last_new_at": AT, "lines_in": 4, "unparsed": 0}
+    row = {"cluster": "orders", "broker": 1, "origin": "broker", "last_read_at": AT, "lines_in": 4, "unparsed": 0}
     return {**row, "source": source, "last_line_at": last, **columns}
 
 
@@ -44,6 +44,11 @@ def test_log_more_than_an_hour_behind_its_own_cluster_is_behind():
     ]
     assert collection_summary(Collection.of(logs, AT)) == (
         "Of 4 logs in 2 clusters, 1 is more than 1 h behind the newest line of its cluster."
+    )
+    old = [log(hours_ago=5, last_read_at=AT - timedelta(hours=3))]
+    assert collection_summary(Collection.of(old, AT)) == (
+        "Of 1 log in 1 cluster, none is more than 1 h behind the newest line of its cluster. The newest line of 1"
+        " cluster is more than 2 h old. 1 cluster was not read for more than 2 h."
     )
 
 
@@ -64,6 +69,8 @@ def test_each_log_is_listed_by_its_last_line_with_what_is_not_known():
         ([log()], {}, True),
         ([log(hours_ago=3)], {}, False),
         ([log(hours_ago=None)], {}, False),
+        ([log(last_read_at=AT - timedelta(hours=3))], {}, False),
+        ([log(last_read_at=None)], {}, False),
         ([log(), log("b-2", 1.5)], {}, False),
         ([log()], {"configured": ["orders", "new"]}, False),
         ([log()], {"unread": {"far": "no route"}}, False),

@@ -59,8 +59,8 @@ def test_page_of_collection_shows_each_log_at_both_widths(browser, tmp_path, wid
     at = END + timedelta(hours=3)
     long = "kafka-cluster-kraft-orders-broker-pool-17//var/log/kafka/state-change.log"
     logs = [
-        {"cluster": name, "broker": n, "source": f"{long}-{n}", "origin": "broker", "last_new_at": at, "lines_in": 9**9,
-         "unparsed": 0, "last_line_at": at - timedelta(hours=n)}
+        {"cluster": name, "broker": n, "source": f"{long}-{n}", "origin": "broker", "last_read_at": at,
+         "lines_in": 9**9, "unparsed": 0, "last_line_at": at - timedelta(hours=n)}
         for n, name in enumerate((*HOSTILE, *["M3qSc9eLQMSD2A9RXcqTKA"] * 30))
     ]  # fmt: skip
     browser.open(_written(tmp_path, collection_page(Collection.of(logs, at))), width)
