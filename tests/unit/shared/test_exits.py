@@ -85,9 +85,14 @@ def test_java_error_shows_first_and_innermost_message() -> None:
 
 @pytest.mark.parametrize(
     ("number", "advice"),
-    [(errno.ENOSPC, "A disk is full. Needed: space"), (errno.ECONNREFUSED, "A store or a service")],
+    [
+        (errno.ENOSPC, "A disk is full. Needed: space"),
+        (errno.EROFS, "The place that the message names cannot be written. Needed: a file system"),
+        (errno.EACCES, "The place that the message names is closed to this user. Needed: the right"),
+        (errno.ECONNREFUSED, "A store or a service"),
+    ],
 )
-def test_full_disk_and_unreachable_store_come_with_advice(number: int, advice: str) -> None:
+def test_disk_without_room_or_rights_and_unreachable_store_come_with_advice(number: int, advice: str) -> None:
     error, action = sentences_of(OSError(number, os.strerror(number)))
     assert os.strerror(number) in error
     assert action.startswith(advice)
