@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,10 +20,13 @@ from kafka_hindsight.judgements.rebuild.events import EVENT_ORDER, EVENTS
 from kafka_hindsight.judgements.rebuild.groups import NAMES, ClientNames
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
 from kafka_hindsight.judgements.rebuild.sources import Judgement, lake_table, narrowed, where_among
-from kafka_hindsight.shared.arrow_tables import ends, inside
+from kafka_hindsight.shared.arrow_tables import ends, inside, with_columns
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.windows import Window, in_order
 from kafka_hindsight.shared.words import counted
+
+_BEFORE_ALL = datetime(1970, 1, 1, tzinfo=UTC)
+"""When a span began that was there before its first line."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,17 @@ def lines_of_groups(events: pa.Table, scope: Scope) -> pa.Table:
     return ends(own.filter(pc.is_valid(own["group_id"])), ("group_id", "origin"), EVENT_ORDER)
 
 
+def outermost_spans(spans: pa.Table, scope: Scope) -> pa.Table:
+    """Keep the first and the last span of each partition in the window that a line or a record shows."""
+    start, end = scope.window.start, scope.window.end
+    begins_before_end = pc.less(pc.coalesce(spans["since"], start), end)
+    ends_after_start = pc.greater_equal(pc.coalesce(spans["until"], start), start)
+    is_shown = pc.greater(pc.list_value_length(spans["evidence"]), 0)
+    own = spans.filter(pc.and_(is_shown, pc.and_(begins_before_end, ends_after_start)))
+    dated = with_columns(own, began_at=pc.coalesce(own["since"], _BEFORE_ALL))
+    return ends(dated, ("topic", "partition"), ("began_at",)).drop_columns(["began_at"])
+
+
 def ends_of_partitions(readings: pa.Table) -> pa.Table:
     """Keep the first and the last reading that shows each partition."""
     return ends(readings, ("topic", "partition"), ("snapshot_at",))
@@ -213,7 +227,7 @@ SUBJECTS = Judgement(
         "partitions": narrowed(ends_of_partitions, lake_table("bronze.partition_snapshots", span="window")),
         "brokers": narrowed(ends_of_brokers, lake_table("bronze.broker_snapshots", span="window")),
         "groups": narrowed(ends_of_groups, lake_table("bronze.group_snapshots", span="window")),
-        "leader_spans": PARTITIONS.output("leader_spans"),
+        "leader_spans": narrowed(outermost_spans, PARTITIONS.output("leader_spans")),
         "of_brokers": narrowed(lines_of_brokers, EVENTS),
         "of_groups": narrowed(lines_of_groups, EVENTS),
         "versions": where_among("kind", (Kind.SOFTWARE_VERSION,), EVENTS),

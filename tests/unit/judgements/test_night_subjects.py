@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,17 +11,20 @@ from kafka_hindsight.catalog.codes import Origin, SubjectKind
 from kafka_hindsight.catalog.kinds import Kind
 from kafka_hindsight.catalog.rows import LeaderSpan, NightSubject, Quote
 from kafka_hindsight.catalog.silver import EVENTS
+from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.night_subjects import (
     Subject,
     brokers_read,
     groups_read,
+    outermost_spans,
     shown_by_lines,
     subjects_of,
     topics_in_logs,
     topics_read,
 )
+from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.windows import Window
-from tests.support.rows import row
+from tests.support.rows import as_table, row
 
 MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
 WINDOW = Window(MIDNIGHT, MIDNIGHT + timedelta(days=1))
@@ -95,3 +99,14 @@ def test_group_of_clients_logs_alone_is_named_by_them() -> None:
     crm, pay = subjects(*groups_read(read), by_clients)
     assert (crm.name, crm.origin) == ("crm", Origin.CLIENT)
     assert (pay.name, pay.origin) == ("pay", Origin.SNAPSHOT)
+
+
+def test_first_and_last_spans_of_partitions_show_what_all_show() -> None:
+    spans = [span(0, -30, -20), span(0, 1, 10), span(0, 10, 20), span(0, 20, 30), span(1, 5), span(1, 2, 5)]
+    narrowed = outermost_spans(as_table(spans, LeaderSpan.TABLE), Scope("prod", WINDOW, WINDOW))
+    assert narrowed.num_rows == 4
+    of_all, of_some = (
+        subjects(*topics_in_logs(own, WINDOW, at(70)))
+        for own in (spans, rows_of(narrowed.combine_chunks().to_batches(), LeaderSpan))
+    )
+    assert [replace(topic, evidence=[]) for topic in of_all] == [replace(topic, evidence=[]) for topic in of_some]
