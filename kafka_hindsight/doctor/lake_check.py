@@ -13,7 +13,7 @@ from uuid import uuid4
 from kafka_hindsight.catalog import Table
 from kafka_hindsight.catalog.steps import NEWEST_RUN, STEPS
 from kafka_hindsight.doctor.doctor_checks import REPAIR
-from kafka_hindsight.doctor.lake_growth import growth
+from kafka_hindsight.doctor.lake_growth import growth, overdue
 from kafka_hindsight.lake import landing, publication, state
 from kafka_hindsight.lake.claims import hold_publication
 from kafka_hindsight.lake.damage import digest_in
@@ -64,6 +64,8 @@ def _checks(lake: str) -> Iterator[tuple[str, str, str]]:
         if count := sum(digest_in(file.path) is None for own in files.values() for file in own):
             sentence = f"{counted(count, 'file')} of other programs have none; the step maintain writes them again"
             yield "later", "checksums", sentence
+        if maintenance := overdue(files):
+            yield "later", "maintenance", maintenance
         with suppress(BadInput):  # the check of settings says it
             keep = retention_of(os.environ.get("KEEP"), LOOK_BACK_HOURS, LOOK_AHEAD_HOURS)
             yield "good", "growth", "\n".join(growth(files, keep, datetime.now(UTC)))

@@ -1,4 +1,4 @@
-"""How large a lake is, how fast its raw lines grow, and what retention removes."""
+"""How large a lake is, how fast its raw lines grow, what retention removes, and whether maintenance is overdue."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
 from kafka_hindsight.catalog.table_model import Table
 from kafka_hindsight.lake.parts import DataFile
+from kafka_hindsight.lake.store import to_compact
 from kafka_hindsight.settings.retention import Retention
 from kafka_hindsight.shared import words
 
@@ -20,6 +21,12 @@ _DAYS = timedelta(days=7)
 """The newest days of logs, by which growth is measured."""
 
 _DAY = timedelta(days=1)
+
+_SMALL_FILES = 400
+"""The small files of a table above which maintenance is overdue: 40 clusters leave 280 in the week between two runs."""
+
+_MS_FOR_FILE = 1.5
+"""What a question takes for each small file that it reads, in milliseconds of a processor (docs/speed.md)."""
 
 
 def growth(files: FilesByTable, keep: Retention, now: datetime) -> Iterator[str]:
@@ -38,6 +45,20 @@ def growth(files: FilesByTable, keep: Retention, now: datetime) -> Iterator[str]
         days = ",".join(f"{name}={count}" for name, count in EXAMPLE.days.items())
         freed = _size(_freed(files, EXAMPLE, now))
         yield f"raw lines are kept for ever, since KEEP names no days for bronze; KEEP={days} would free about {freed}"
+
+
+def overdue(files: FilesByTable) -> str | None:
+    """Say that maintenance is overdue, and what that costs; None where no table has many small files."""
+    small = {table: sum(map(len, to_compact(table, own))) for table, own in files.items()}
+    most = max(small, key=lambda table: small[table], default=None)
+    if most is None or small[most] <= _SMALL_FILES:
+        return None
+    seconds = words.duration(small[most] * _MS_FOR_FILE)
+    return (
+        f"overdue: {most.full_name} has {words.number(small[most])} small files, and a question over all of them takes"
+        f" {seconds} longer; {words.number(sum(small.values()))} files of the lake are small.\n"
+        "Run the step maintain, or the DAG kafka_maintenance each week."
+    )
 
 
 def _speed(files: Iterable[DataFile]) -> str | None:

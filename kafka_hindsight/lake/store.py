@@ -233,7 +233,7 @@ class Store:
         The small files of a month of a cluster become one, so that a window that is judged again writes one month
         again at most. Files of another program are written again, so that all have a checksum.
         """
-        due = [file for files in _to_compact(table, self.files(table)) for file in files]
+        due = [file for files in to_compact(table, self.files(table)) for file in files]
         if due:
             names = {file.path for file in due}
             info = {"operationParameters": {delta_log.COMPACTS: str(len(due))}}
@@ -368,7 +368,7 @@ def _near(part: Part | None) -> Callable[[DataFile], bool]:
     return part.may_be_in if part else lambda file: True
 
 
-def _to_compact(table: Table, files: Iterable[DataFile]) -> list[list[DataFile]]:
+def to_compact(table: Table, files: Iterable[DataFile]) -> list[list[DataFile]]:
     """Give the small files of each month of a cluster where there are several, and all of another program."""
     small = (file for file in files if file.size < SMALL or digest_in(file.path) is None)
     return [own for own in _by_month(table, small) if len(own) > 1 or digest_in(own[0].path) is None]

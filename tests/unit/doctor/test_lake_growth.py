@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from kafka_hindsight.catalog.bronze import LOG_RECORDS
-from kafka_hindsight.doctor.lake_growth import growth
+from kafka_hindsight.doctor.lake_growth import growth, overdue
 from kafka_hindsight.lake.parts import DataFile
 from kafka_hindsight.settings.retention import Retention
 from tests.support.rows import AT
@@ -60,3 +60,24 @@ GROWS = ["200.0 MB in the newest versions: bronze 200.0 MB", "raw lines grow by 
 )
 def test_growth_and_what_retention_frees(files: list[DataFile], keep: dict[str, int], sentences: list[str]) -> None:
     assert list(growth({LOG_RECORDS: files}, Retention(keep), NOW)) == sentences
+
+
+@pytest.mark.parametrize(
+    ("days", "sentence"),
+    [
+        (range(400), None),
+        (
+            range(401),
+            "overdue: bronze.log_records has 401 small files, and a question over all of them takes 602 ms longer;"
+            " 401 files of the lake are small.\nRun the step maintain, or the DAG kafka_maintenance each week.",
+        ),
+    ],
+)
+def test_maintenance_is_overdue_where_a_table_has_many_small_files(days: range, sentence: str | None) -> None:
+    in_one_month = [file(day % 28) for day in days]
+    assert overdue({LOG_RECORDS: in_one_month}) == sentence
+
+
+def test_maintenance_is_not_overdue_in_a_lake_without_rows() -> None:
+    assert overdue({}) is None
+    assert overdue({LOG_RECORDS: []}) is None
