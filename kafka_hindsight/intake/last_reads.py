@@ -1,4 +1,4 @@
-"""When each log of a lake was read last, and its last line then: files that grow are in no table until they rest."""
+"""The last reading of each log of a lake, and its last line then: files that grow are in no table until they rest."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def with_last_reads(lake: str, rows: Iterable[RowValues]) -> list[dict[str, Any]
     answer: list[dict[str, Any]] = []
     for cluster in sorted({*logs, *(name for name in clusters_with_states(lake) if name not in names)}):
         ends = grouped(states_of(lake, cluster).ends, lambda end: end.source)
-        own = [_read(row, ends.get(_file_source(row), ())) for row in logs.get(cluster, ())]
-        known = {_file_source(row) for row in own}
-        alone = ({**_NOTHING, "cluster": cluster, "source": source} for source in sorted(ends.keys() - known))
-        answer += [*own, *(_read(row, ends[row["source"]]) for row in alone)]
+        own = [_with_reading(row, ends.get(_file_source(row), ())) for row in logs.get(cluster, ())]
+        sources = {_file_source(row) for row in own}
+        alone = ({**_NOTHING, "cluster": cluster, "source": source} for source in sorted(ends.keys() - sources))
+        answer += [*own, *(_with_reading(row, ends[row["source"]]) for row in alone)]
     return answer
 
 
@@ -39,7 +39,7 @@ def _file_source(row: RowValues) -> str:
     return str(row["source"]).partition("//")[0]
 
 
-def _read(row: RowValues, ends: Sequence[ReadEnd]) -> dict[str, Any]:
+def _with_reading(row: RowValues, ends: Sequence[ReadEnd]) -> dict[str, Any]:
     """A row with the last reading of its file. The last line of a file of several programs may be another one's."""
     lines = [end.last_at for end in ends if end.last_at and _file_source(row) == row["source"]]
     return {

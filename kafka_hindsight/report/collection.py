@@ -96,8 +96,8 @@ class Collection:
         Raises:
             BadInput: No log is of one of them, and no settings name it.
         """
-        known = {*self.of_cluster, *self.configured}
-        unknown = {name: plain.visible(words.did_you_mean(name, known)) for name in clusters if name not in known}
+        names = {*self.of_cluster, *self.configured}
+        unknown = {name: plain.visible(words.did_you_mean(name, names)) for name in clusters if name not in names}
         if unknown:
             raise BadInput(*(f"There is no cluster {plain.visible(n)!r}.{hint}" for n, hint in unknown.items()))
         logs = [log for log in self.logs if log.cluster in clusters]

@@ -1,4 +1,4 @@
-"""When each log was read last: what runs left in the lake beside its tables."""
+"""The last reading of each log: what runs left in the lake beside its tables."""
 
 from __future__ import annotations
 
