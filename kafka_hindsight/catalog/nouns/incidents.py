@@ -98,6 +98,10 @@ class IncidentKind(NounCode):
         code="rolling_restart", verb="restarted its members one after another, in {}",
         meaning="Members restarted one after another.",
     )
+    MEMBERS_REPLACED = IncidentNoun(
+        code="members_replaced", verb="had members replaced one after another, in {}",
+        meaning="Members left, and as many others joined after them.",
+    )
     STORM = IncidentNoun(
         code="storm", note=", in a storm", is_trouble=True,
         meaning="One group rebalanced again and again.",

@@ -25,11 +25,13 @@ from kafka_hindsight.catalog.rows import BrokerOutage, CoordinatorMove, Incident
 from kafka_hindsight.judgements.groups.storms import (
     LOOP_TURNS,
     RebalanceUnit,
+    Replacement,
     Storm,
     advice_on,
     causes_of,
     client_of,
     driver_of,
+    find_replacements,
     find_rolling_restarts,
     find_storms,
 )
@@ -242,6 +244,7 @@ class IncidentCase:
     host: SilentHost | None = None
     storm: Storm | None = None
     is_rolling_restart: bool = False
+    replacement: Replacement | None = None
 
     @property
     def intent(self) -> Intent:
@@ -261,7 +264,8 @@ class IncidentCase:
             return min(self.rebalances, key=lambda r: list(Confidence).index(r.confidence))
         if self.outage is not None:
             return next((r for r in self.rebalances if r.cause.noun.family != CauseFamily.UNKNOWN), self.rebalances[0])
-        if self.is_rolling_restart:  # Another member shows that one which only may have been closed was.
+        if self.is_rolling_restart or self.replacement:
+            # Another member shows that one which only may have been closed was.
             return next((r for r in self.rebalances if r.cause.noun.is_leave), self.rebalances[0])
         if self.storm is None:
             return self.rebalances[0]
@@ -316,6 +320,12 @@ class IncidentCase:
         return len({client_of(r) for r in self.rebalances if r.cause.noun.is_leave or r.cause.noun.is_return})
 
     @property
+    def replaced(self) -> str:
+        """How many members left and how many others joined, within which time, in words."""
+        own = self.replacement
+        return f"{own.left} left and {own.joined} others joined within {duration(own.span)}" if own else ""
+
+    @property
     def rhythm(self) -> str:
         """The rhythm of a storm, in words."""
         return "" if self.fingerprint is None else f" {self.fingerprint.sentence}"
@@ -340,6 +350,11 @@ def a_host_fell_silent(case: IncidentCase) -> Proof | None:
 def members_were_restarted_in_turn(case: IncidentCase) -> Proof | None:
     """Two members or more closed and came back, one after another, and no session or limit ran out."""
     return proof_if(case.is_rolling_restart)
+
+
+def others_took_their_places(case: IncidentCase) -> Proof | None:
+    """Two members or more left, another one joined within ten minutes of each, and the group is as large as before."""
+    return proof_if(case.replacement)
 
 
 def the_group_is_in_a_loop(case: IncidentCase) -> Proof | None:
@@ -383,6 +398,15 @@ INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
         proof=(members_were_restarted_in_turn,),
         source=_ADR,
         cases=("groups/deployment-4.1 billing-deploy-9 01:45:27.117", "groups/storm-2.8 billing-storm-8 01:48:02.233"),
+    ),
+    Certain(
+        IncidentKind.MEMBERS_REPLACED,
+        "Members of group '{leading.group_id}' were replaced: {replaced}. The logs do not show whether the same program"
+        " goes on under new names.",
+        proof=(others_took_their_places,),
+        source="GroupCoordinator.scala handleLeaveGroup and doNewMemberJoinGroup name a member id, a new one for each"
+        " process; KIP-345: the instance id of a static member stays",
+        cases=("made: two members are replaced", "made: one member is replaced"),
     ),
     Certain(
         IncidentKind.STORM,
@@ -535,7 +559,7 @@ def _sorted_by_turn(rebalances: Iterable[Rebalance]) -> list[Rebalance]:
 
 
 def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCase]) -> list[IncidentCase]:
-    """The deployments of a group, then storms among what is left, then each other rebalance for itself.
+    """The deployments of a group, the times in which members were replaced, storms, then each other rebalance alone.
 
     A cooperative follow-up belongs to the rebalance before it.
     """
@@ -543,6 +567,9 @@ def _cases_of_group(rebalances: Sequence[Rebalance], case_of: partial[IncidentCa
     restarts = find_rolling_restarts(units)
     cases = [case_of(_flat([units[n] for n in places]), is_rolling_restart=True) for places in restarts]
     units = _units_outside(units, restarts)
+    replacements = find_replacements(units)
+    cases += [case_of(_flat([units[n] for n in r.places]), replacement=r) for r in replacements]
+    units = _units_outside(units, [r.places for r in replacements])
     storms = find_storms(units)
     for places in storms:
         storm = Storm(units[places.start : places.stop])
@@ -581,7 +608,7 @@ def _row(case: IncidentCase, chains: Chains) -> Incident:
     ends = [r.ended_at for r in case.rebalances if r.ended_at is not None]
     costs = [r.partition_seconds for r in case.rebalances if r.partition_seconds is not None]
     is_of_members = is_leading and not case.leading.cause.noun.is_unstored
-    if is_of_members and not (case.is_rolling_restart or case.outage):
+    if is_of_members and not (case.is_rolling_restart or case.replacement or case.outage):
         advice = advice_on(case.rebalances, advice)
     return Incident(
         cluster=first.cluster,

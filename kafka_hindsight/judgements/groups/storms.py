@@ -161,10 +161,62 @@ def find_rolling_restarts(units: Sequence[RebalanceUnit]) -> list[list[int]]:
     return deployments
 
 
+@dataclass(frozen=True)
+class Replacement:
+    """Members that left a group, and as many others that joined it after them, in the units at these places."""
+
+    places: Sequence[int]
+    left: int
+    joined: int
+    span: timedelta
+
+
+_DOUBTS = (Confidence.POSSIBLE, Confidence.UNKNOWN)
+
+
+class _Successor(NamedTuple):
+    left_at: datetime
+    joined_at: datetime
+    left: str
+    joined: str
+    units: tuple[int, int]
+
+
+def find_replacements(units: Sequence[RebalanceUnit]) -> list[Replacement]:
+    """The times in which two members or more left a group, and another one joined it after each, within ten minutes.
+
+    Lines name a member by its client id, its instance id and its member id alone, so they do not show whether the same
+    program goes on under another name. A unit in which a session or a limit ran out belongs to none, and neither does
+    one whose cause is only possible. Where the group has another number of members afterwards, it was made larger or
+    smaller.
+    """
+    acts = [(act, client_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
+    broken = {n for act, _, n in acts if act.cause.noun.is_removal or act.rebalance.confidence in _DOUBTS}
+    known = sorted((a for a in acts if a[1] and a[2] not in broken), key=lambda a: a[0].at)
+    joins = [a for a in known if a[0].cause.noun.is_arrival and not a[0].cause.noun.is_return]
+    successors = []
+    for leave, client, n in (a for a in known if a[0].cause.noun.is_leave):
+        later = (j for j in joins if leave.at <= j[0].at <= leave.at + RETURN_WITHIN and j[1] != client)
+        if (join := next(later, None)) is not None:
+            joins.remove(join)
+            successors.append(_Successor(leave.at, join[0].at, client, join[1], (n, join[2])))
+    replacements = []
+    for chain in runs(sorted(successors), lambda run, s: s.left_at - run[-1].joined_at <= RETURN_WITHIN):
+        left, joined = {s.left for s in chain}, {s.joined for s in chain}
+        places = sorted({n for s in chain for n in s.units})
+        before, after = units[places[0]][0].members_before, units[places[-1]][-1].members_after
+        is_as_large = None in (before, after) or before == after
+        if min(len(left), len(joined)) > 1 and not left & joined and is_as_large:
+            span = chain[-1].joined_at - chain[0].left_at
+            replacements.append(Replacement(places, len(left), len(joined), span))
+    return replacements
+
+
 RATE_RULES = (REBALANCES_EXCESSIVE, REBALANCES_FREQUENT)
 """The worst first."""
 
 _NAMED = 3
+_IN_TURN = (IncidentKind.ROLLING_RESTART, IncidentKind.MEMBERS_REPLACED)
 _HOUR = timedelta(minutes=REBALANCES_FREQUENT.thresholds["minutes"])
 
 
@@ -173,10 +225,10 @@ def busiest_hours(
 ) -> dict[str, tuple[Rule, Sequence[Rebalance]]]:
     """The rebalances of the busiest 60 minutes of each group in which there were too many, with the rule they break.
 
-    A cooperative pair counts once; rolling restarts of members do not, nor changes of share groups: they stop no
-    member, since none owns a partition alone (KIP-932).
+    A cooperative pair counts once; members that were restarted or replaced one after another do not, nor changes of
+    share groups: they stop no member, since none owns a partition alone (KIP-932).
     """
-    restarts = {i.incident_id for i in incidents if i.kind == IncidentKind.ROLLING_RESTART}
+    restarts = {i.incident_id for i in incidents if i.kind in _IN_TURN}
     counting = (r for r in rebalances if r.protocol != Protocol.SHARE and not r.cause.noun.is_follow_up)
     relevant = (r for r in counting if r.incident_id not in restarts)
     by_group = grouped(sorted(relevant, key=turn_of), lambda r: r.group_id)

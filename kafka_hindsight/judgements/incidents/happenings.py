@@ -822,7 +822,8 @@ def _group_clause(happening: Happening) -> str:
     usual_verb = f"rebalanced{f' {words.times(count)}' if count > 1 else ''}"
     verb = (incident.kind.noun.verb or usual_verb).format(words.counted(count, "rebalance"))
     length = f" {'within' if count > 1 else 'for'} {words.duration(elapsed)}" if elapsed else ""
-    cause = None if incident.kind == IncidentKind.ROLLING_RESTART else incident.cause
+    is_in_turn = incident.kind in (IncidentKind.ROLLING_RESTART, IncidentKind.MEMBERS_REPLACED)
+    cause = None if is_in_turn else incident.cause
     why = "" if cause is None else f": {cause.noun.label}"
     return f"{who} {verb}{length}{incident.kind.noun.note}{why}"
 

@@ -115,6 +115,14 @@ def silent(members: int, confidence: str = "possible") -> None:
     grouped(expired, stays=[*gone, there])
 
 
+def replaced(left: str, joined: str, second: float) -> list[Rebalance]:
+    """A member leaves, and another one joins five seconds later."""
+    return [
+        rebalance_of(second, "member_left", client_id=left),
+        rebalance_of(second + 5, "member_joined", client_id=joined),
+    ]
+
+
 AWAY = row(BROKER_OUTAGES, outage_id="o", broker=1, down_at=AT, up_at=after(30))
 
 
@@ -162,6 +170,8 @@ MADE: dict[str, Callable[[], object]] = {
     ),
     "a coordinator moves without an outage": lambda: grouped(rebalance_of(20, "coordinator_moved", coordinator=1)),
     "a host is never heard again": lambda: silent(3),
+    "two members are replaced": lambda: grouped(*replaced("a", "c", 0), *replaced("b", "d", 20)),
+    "one member is replaced": lambda: grouped(*replaced("a", "c", 0)),
     "two members of a host fall silent": lambda: silent(2),
     "a member that dies as soon as it has joined": lambda: grouped(
         *loop(EVERY_52_S, "member_dead", session_timeout_ms=45_000)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from hypothesis import given
@@ -17,6 +18,8 @@ from kafka_hindsight.catalog.rows import BrokerOutage, Contributor, CoordinatorM
 from kafka_hindsight.judgements.groups.coordinators import losses_of_groups, offsets_partition_of
 from kafka_hindsight.judgements.groups.group_incidents import group_incidents
 from tests.support.histories import BOTH, lines, rebalances
+from tests.support.judged_lines import judged_lines
+from tests.support.nights import EXCERPTS
 from tests.support.rows import AT, row
 
 
@@ -88,6 +91,65 @@ def test_members_that_crash_and_rejoin_are_no_rolling_restart() -> None:
         for s, cause in ((0, "member_dead"), (5, "member_rejoined"))
     ]
     assert {kind for kind, _ in kinds_and_counts(crashes)} == {"single"}
+
+
+def acts(*members: tuple[int, str, str], **columns: Any) -> list[Rebalance]:
+    """A rebalance for each: when, whether the member left or joined, and which."""
+    return [rebalance(second, f"member_{what}", client, **columns) for second, what, client in members]
+
+
+def test_members_that_leave_as_others_join_in_turn_are_replaced() -> None:
+    """A deployment under new client ids: what is known is who left and who joined."""
+    deployed = acts((0, "left", "a"), (5, "joined", "c"), (20, "left", "b"), (25, "joined", "d"))
+    (incident,), _ = group_incidents(deployed, [], [])
+    assert (incident.kind, incident.rebalance_count, incident.cause) == ("members_replaced", 4, "member_left")
+    assert incident.explanation == (
+        "Members of group 'g' were replaced: 2 left and 2 others joined within 25 s. The logs do not show whether the"
+        " same program goes on under new names."
+    )
+    started = acts((-300, "joined", "a"), (-290, "joined", "b"))
+    assert kinds_and_counts([*started, *deployed]) == [("single", 1), ("single", 1), ("members_replaced", 4)]
+
+
+def test_deployment_as_captured_under_new_names_is_members_that_were_replaced(tmp_path: Path) -> None:
+    """The lines of a recorded deployment; the two processes that are started again have another client id."""
+    folder = EXCERPTS / "groups" / "deployment-4.1" / "logs"
+    files = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.log")}
+    for second_id in ("a-d93f8f40", "b-1c8a6a1f"):
+        files = {
+            name: text.replace(f"billing-deploy-9-{second_id}", f"billing-deploy-10-{second_id}")
+            for name, text in files.items()
+        }
+    replaced = [i for i in judged_lines(tmp_path, files)["gold.incidents"] if i.kind == "members_replaced"]
+    assert [(i.rebalance_count, i.harm, i.headline) for i in replaced] == [
+        (4, "routine", "Group billing-deploy-9 had members replaced one after another, in 4 rebalances within 9.8 s")
+    ]
+    assert ": 2 left and 2 others joined within 9 s." in replaced[0].explanation
+
+
+def test_group_that_is_made_larger_or_smaller_has_no_members_replaced() -> None:
+    def kinds(*members: tuple[int, str, str], **columns: Any) -> set[str]:
+        return {kind for kind, _ in kinds_and_counts(acts(*members, **columns))}
+
+    both_leave = ((0, "left", "a"), (5, "left", "b"))
+    assert kinds(*both_leave) == {"single"}
+    assert kinds(*both_leave, (606, "joined", "c"), (607, "joined", "d")) == {"single"}, "more than ten minutes later"
+    assert kinds((0, "left", "a"), (5, "joined", "c")) == {"single"}
+    assert kinds((0, "joined", "c"), (5, "joined", "d"), (9, "left", "a"), (12, "left", "b")) == {"single"}
+    in_turn = acts((0, "left", "a"), (5, "joined", "c"), (20, "left", "b"), (25, "joined", "d"), (30, "joined", "e"))
+    sizes = [replace(r, members_before=n, members_after=m) for r, (n, m) in zip(
+        in_turn, ((2, 1), (1, 2), (2, 1), (1, 2), (2, 3)), strict=True
+    )]  # fmt: skip
+    assert kinds_and_counts(sizes) == [("members_replaced", 4), ("single", 1)]
+    larger = [replace(r, members_before=n, members_after=m) for r, (n, m) in zip(
+        in_turn[:4], ((2, 1), (1, 3), (3, 2), (2, 3)), strict=True
+    )]  # fmt: skip
+    assert {kind for kind, _ in kinds_and_counts(larger)} == {"single"}
+
+
+def test_members_that_die_are_not_replaced() -> None:
+    dying = acts((0, "left", "a"), (5, "joined", "c"), (20, "dead", "b"), (25, "joined", "d"))
+    assert {kind for kind, _ in kinds_and_counts(dying)} == {"single"}
 
 
 def test_repeated_removals_are_a_storm_and_joins_at_start_up_are_not() -> None:
