@@ -132,6 +132,16 @@ def test_effects_of_the_cluster_are_said_of_the_group(
     assert len(items) == len(lines) and all(seen.text(i).endswith(line) for i, line in zip(items, lines, strict=True))
 
 
+def test_verdict_of_a_group_names_the_member_that_it_waited_for_longest() -> None:
+    tables, run = night()
+    (own, *_) = (r for r in tables["gold.rebalances"] if r["group_id"] == "checkout-worker")
+    waits = [
+        {"client_id": name, "member_id": f"{name}-1", "waited_ms": ms} for name, ms in (("a", 9_000), ("b", 60_000))
+    ]
+    page = PageRows.from_tables({"gold.rebalances": [own | {"delayed_by": waits}]}, run)
+    assert group_answer(page, "checkout-worker").verdict.endswith(" The group waited 1 min for b.")
+
+
 def test_routine_rebalances_of_a_group_that_the_cluster_hit_are_said_behind_that() -> None:
     tables, run = night()
     own = [r for r in tables["gold.rebalances"] if r["group_id"] == "checkout-worker"]

@@ -113,6 +113,13 @@ def test_a_commit_that_fails_minutes_after_the_next_owner_began_is_another_ones(
     assert moves(*marks, ends=[ended(40, 20_000)]) == []
 
 
+def test_where_a_member_went_on_stands_for_a_commit_while_none_is_at_hand() -> None:
+    lower = mark(0, Sign.RESUMED, 50), mark(60, Sign.RESUMED, 20, client="b")
+    assert places(*moves(*lower, has_commits=True)) == [("COMMIT_IS_LOWER", 50, 50, 20, 20, "b")]
+    higher = mark(0, Sign.COMMITTED, 10, has_members=True), mark(1, Sign.RESUMED, 50), lower[1]
+    assert moves(*higher, has_commits=True) == []
+
+
 def test_a_seek_to_where_a_member_has_just_begun_is_no_move() -> None:
     assert moves(mark(0, Sign.RESUMED, 50), mark(0.2, Sign.SOUGHT, 50), ends=[ended(1, 900)]) == []
     back = moves(mark(0, Sign.RESUMED, 50), mark(0.2, Sign.SOUGHT, 10), ends=[ended(1, 900)])
