@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -36,7 +36,7 @@ from kafka_hindsight.knowledge.rules import broker_rules as declared
 from kafka_hindsight.logs.cluster_of_files import without_damaged
 from kafka_hindsight.measures.time_away import is_away_until, shown_until
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, is_shown
-from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, NEVER
+from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval, Intervals, intervals
 from kafka_hindsight.shared.windows import in_order
@@ -183,7 +183,8 @@ def _is_lasting(
 
     A controller looks each so often, counted from when it became active: one that takes over counts from then on.
     """
-    start, end = period.started_at, period.ended_at or period.last_reading_at
+    # Where readings alone show the end, it may have ended just after the last one that shows it.
+    start, end = period.started_at, (period.ended_at if period.ended_at_is_exact else None) or period.last_reading_at
     away = Intervals(absences.between(start, end, CLOCK_SKEW)).union().clip(start, end)
     edges = [start, *(at for i in away for at in (i.start, i.end or end)), end]
     present = [*zip(edges[::2], edges[1::2], strict=True)]
@@ -225,8 +226,17 @@ def _gone_brokers(scope: Scope, outages_around: Around[rows.BrokerOutage]) -> It
         is_gone = is_away_until(outage, start)
         if outage.down_at < start and (is_gone or (outage.up_at and outage.up_at > start)):
             rule = declared.BROKER_GONE if is_gone else declared.BROKER_STILL_AWAY
-            subject, words = str(outage.broker), fate(outage)
-            yield finding_of(scope.cluster, rule, subject, [start], outage.evidence, fate=words)
+            subject = str(outage.broker)
+            words = {"fate": fate(outage), "was": "was" if is_gone or _is_shown_at(outage, start) else "may have been"}
+            yield finding_of(scope.cluster, rule, subject, [start], outage.evidence, **words)
+
+
+def _is_shown_at(outage: rows.BrokerOutage, at: datetime) -> bool:
+    """Whether an absence surely lasted at an instant within it: its least length lies at its begin, or at its end."""
+    if outage.away_low_ms is None or outage.up_at is None:
+        return True
+    least = outage.away_low_ms * MS
+    return at <= max(outage.down_at, outage.detected_at or outage.down_at) + least or outage.up_at - least <= at
 
 
 def _unusable(scope: Scope, unavailability_around: Around[rows.Unavailability]) -> Iterator[Finding]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from kafka_hindsight.catalog.codes import Confidence, JumpCause, JumpHarm
 from kafka_hindsight.catalog.rows import MemberSetting, OffsetCommits, OffsetJump, Rebalance
@@ -33,8 +34,12 @@ def offset_jumps(
     logs: LogChanges,
     removals: Sequence[Removal],
     settings: Sequence[MemberSetting] = (),
+    begins: Sequence[datetime] = (),
 ) -> list[OffsetJump]:
-    """The jumps of one group, in order of time."""
+    """The jumps of one group, in order of time.
+
+    `begins`: the instants at which the metadata of the cluster began again, and with them all logs and offsets.
+    """
     cluster, group_id = group
     endings = Endings(witnesses.events, rebalances, settings)
     owners = intervals(
@@ -46,7 +51,12 @@ def offset_jumps(
     starts = instants(r.started_at for r in rebalances)
     runs = grouped(witnesses.commits, lambda c: (c.topic, c.partition))
     jumps = list[OffsetJump]()
-    for key, marks in sorted(marks_of(witnesses).items()):
+    lives = [
+        (key, life)
+        for key, marks in sorted(marks_of(witnesses).items())
+        for life in grouped(marks, lambda m: bisect_right(begins, m.at)).values()
+    ]
+    for key, marks in lives:
         of_partition = PartitionWitnesses(
             group_id,
             key,

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from kafka_hindsight.catalog import rows
 from kafka_hindsight.catalog.codes import FailoverKind
 from kafka_hindsight.catalog.kinds import Kind
+from kafka_hindsight.judgements.brokers.controllers import incarnations_begun
 from kafka_hindsight.judgements.groups.coordinators import offsets_partition_of
 from kafka_hindsight.judgements.offsets.jumps import offset_jumps
 from kafka_hindsight.judgements.offsets.log_changes import LogChanges, log_changes
@@ -93,7 +94,10 @@ def judge_offsets(
     """Find where one group went on elsewhere than where it had come to."""
     witnesses = OffsetWitnesses(events, commits, records, offsets, readings, ownership)
     removals = [*_removals_of(group_id, offset_facts.removals, commits, facts.offsets_partitions)]
-    jumps = offset_jumps((scope.cluster, group_id), witnesses, rebalances, offset_facts.logs, removals, settings)
+    begins = incarnations_begun(facts.context.controller_epochs)
+    jumps = offset_jumps(
+        (scope.cluster, group_id), witnesses, rebalances, offset_facts.logs, removals, settings, begins
+    )
     return GroupOffsets([j for j in jumps if scope.window.holds(j.jumped_at)])
 
 

@@ -13,10 +13,10 @@ from kafka_hindsight.catalog.codes import FailoverKind, ImbalanceEnd, Origin
 from kafka_hindsight.catalog.nouns.partitions import NO_KNOWN_END
 from kafka_hindsight.catalog.rows import BrokerSnapshot, Failover, ImbalancePeriod, LeaderImbalance, PartitionSnapshot
 from kafka_hindsight.judgements.reasoning.evidence import evidence_of, quote_snapshot, row_id
-from kafka_hindsight.shared.durations import CLOCK_SKEW
+from kafka_hindsight.shared.durations import CLOCK_SKEW, MS
 from kafka_hindsight.shared.grouping import grouped, runs, with_neighbours
 from kafka_hindsight.shared.timelines import NO_SLACK, Timeline, by_instant
-from kafka_hindsight.shared.words import duration, percent
+from kafka_hindsight.shared.words import bounded, duration, percent
 
 THRESHOLD = 0.10
 """Strictly above is too much. Source: leader.imbalance.per.broker.percentage (KafkaController, ZooKeeper mode);
@@ -261,7 +261,11 @@ def _ending(last: LeaderImbalance, start: _Crossing, end: _Crossing | None, how:
     if end is None:
         what = "reading" if last.origin == Origin.SNAPSHOT else "instant that the logs show"
         return f"It was not over at {last.snapshot_at:%H:%M:%S}, the last {what}."
-    return f"It ended after {duration(end.at - start.at)}. {how}"
+    if end.is_exact:
+        return f"It ended after {duration(end.at - start.at)}. {how}"
+    # Some instant between the last reading that shows it and the next one.
+    least, most = (at - start.at for at in (last.snapshot_at, end.at))
+    return f"It ended after {bounded(least / MS, most / MS) or duration(most)}. {how}"
 
 
 def ended_by(change: Failover | None) -> ImbalanceEnd | None:

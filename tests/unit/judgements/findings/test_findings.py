@@ -98,7 +98,7 @@ def test_member_silent_for_over_30_s_is_critical() -> None:
 def test_imbalance_periods_of_broker_are_one_finding() -> None:
     imbalance_periods = [
         row(IMBALANCE_PERIODS, broker=2, origin="snapshot", max_ratio=ratio, started_at=AT + since,
-            ended_at=AT + since + timedelta(minutes=6),
+            ended_at=AT + since + timedelta(minutes=6), ended_at_is_exact=True,
             started_at_is_exact=True, explanation=f"{ratio:.0%} were led elsewhere.")
         for ratio, since in ((0.2, timedelta(0)), (0.9, timedelta(minutes=9)))
     ]  # fmt: skip
@@ -110,7 +110,9 @@ def test_imbalance_periods_of_broker_are_one_finding() -> None:
 def test_imbalance_in_logs_is_a_finding_where_it_outlasts_a_look_of_kafka() -> None:
     def period(broker: int, minutes: float) -> ImbalancePeriod:
         ended_at = AT + timedelta(minutes=minutes)
-        return row(IMBALANCE_PERIODS, broker=broker, origin="broker", started_at=AT, ended_at=ended_at)
+        return row(
+            IMBALANCE_PERIODS, broker=broker, origin="broker", ended_at_is_exact=True, started_at=AT, ended_at=ended_at
+        )
 
     (finding,) = raised(imbalance_periods=[period(1, 5), period(2, 5.1)])
     assert finding.subject == "2"
@@ -121,7 +123,9 @@ def test_imbalance_is_no_finding_while_its_broker_is_away_and_until_kafka_looks(
 
     def is_raised(start_s: float, end_s: float, broker: int = 1) -> bool:
         start, end = AT + timedelta(seconds=start_s), AT + timedelta(seconds=end_s)
-        period = row(IMBALANCE_PERIODS, broker=broker, origin="snapshot", started_at=start, ended_at=end)
+        period = row(
+            IMBALANCE_PERIODS, broker=broker, origin="snapshot", ended_at_is_exact=True, started_at=start, ended_at=end
+        )
         return bool(raised(imbalance_periods=[period], outages_around=[outage]))
 
     assert not is_raised(1, 330), "the broker was away for 30 s, and Kafka looks every 300 s"
@@ -149,7 +153,14 @@ def test_imbalance_counts_where_one_controller_must_have_looked(
     changes_s: tuple[int, ...], end_s: int, is_raised: bool
 ) -> None:
     """Each controller looks 300 s after it became active, and each 300 s from then on."""
-    period = row(IMBALANCE_PERIODS, broker=1, origin="snapshot", started_at=AT, ended_at=AT + timedelta(seconds=end_s))
+    period = row(
+        IMBALANCE_PERIODS,
+        broker=1,
+        origin="snapshot",
+        ended_at_is_exact=True,
+        started_at=AT,
+        ended_at=AT + timedelta(seconds=end_s),
+    )
     changes = [
         row(CONTROLLER_CHANGES, happened_at=AT + timedelta(seconds=s), controller_to=n, epoch=n)
         for n, s in enumerate(changes_s)
@@ -157,8 +168,21 @@ def test_imbalance_counts_where_one_controller_must_have_looked(
     assert bool(raised(imbalance_periods=[period], controllers_around=changes)) == is_raised
 
 
+def test_imbalance_that_no_reading_saw_end_counts_up_to_the_last_one_that_shows_it() -> None:
+    """The next day's first reading shows that it was over: it may have ended a minute later."""
+    times = {"started_at": AT, "last_reading_at": AT + timedelta(minutes=2), "ended_at": AT + timedelta(hours=24)}
+    assert raised(imbalance_periods=[row(IMBALANCE_PERIODS, broker=1, ended_at_is_exact=False, **times)]) == []
+
+
 def test_time_without_a_controller_is_no_look() -> None:
-    period = row(IMBALANCE_PERIODS, broker=1, origin="snapshot", started_at=AT, ended_at=AT + timedelta(minutes=9))
+    period = row(
+        IMBALANCE_PERIODS,
+        broker=1,
+        origin="snapshot",
+        ended_at_is_exact=True,
+        started_at=AT,
+        ended_at=AT + timedelta(minutes=9),
+    )
     changes = [
         row(CONTROLLER_CHANGES, happened_at=AT + timedelta(minutes=minute), controller_to=to, epoch=n)
         for n, (minute, to) in enumerate(((1, -1), (8, 2)))
@@ -177,7 +201,12 @@ def test_time_without_a_controller_is_no_look() -> None:
 def test_imbalance_follows_the_settings_of_kafkas_task(detail: str, minutes: float, is_raised: bool) -> None:
     settings = settings_of([row(EVENTS, kind="broker_configured", broker=1, detail=detail, happened_at=AT)])
     period = row(
-        IMBALANCE_PERIODS, broker=1, origin="snapshot", started_at=AT, ended_at=AT + timedelta(minutes=minutes)
+        IMBALANCE_PERIODS,
+        broker=1,
+        origin="snapshot",
+        ended_at_is_exact=True,
+        started_at=AT,
+        ended_at=AT + timedelta(minutes=minutes),
     )
     assert bool(raised(imbalance_periods=[period], settings=settings)) == is_raised
 
@@ -276,7 +305,14 @@ def test_missing_part_of_readings_is_one_finding() -> None:
 def test_each_kind_of_evidence_raises_its_rule() -> None:
     findings = raised(
         imbalance_periods=[
-            row(IMBALANCE_PERIODS, broker=2, origin="snapshot", started_at=AT - timedelta(minutes=9), ended_at=AT)
+            row(
+                IMBALANCE_PERIODS,
+                broker=2,
+                origin="snapshot",
+                ended_at_is_exact=True,
+                started_at=AT - timedelta(minutes=9),
+                ended_at=AT,
+            )
         ],
         partitions=[row(PARTITION_SNAPSHOTS, topic="t", replicas=[1, 2, 3], isr=[1])],
         settings=own("t", "min.insync.replicas=2"),

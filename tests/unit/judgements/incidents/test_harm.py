@@ -464,6 +464,22 @@ def test_broker_away_as_the_window_began_is_a_finding_of_the_window(up_after: in
 
 
 @pytest.mark.parametrize(
+    ("down_s", "low_s", "says"),
+    [
+        # Its log goes on a day later, after it had stopped for good; or it was gone just before it came back.
+        (-86_000, 5, "it may have been away as the window began"),
+        (-86_000, 86_003, "it was away as the window began"),
+        (-4, 5, "it was away as the window began"),
+    ],
+)
+def test_broker_of_which_no_log_was_read_may_have_been_away(down_s: int, low_s: int, says: str) -> None:
+    times = {"down_at": WINDOW.start + timedelta(seconds=down_s), "up_at": WINDOW.start + timedelta(seconds=7)}
+    away = replace(outage(1), **times, detected_at=None, away_low_ms=low_s * 1000, away_high_ms=86_007_000)
+    (finding,) = raised(window=WINDOW, outages_around=[away])
+    assert finding.message.endswith(says)
+
+
+@pytest.mark.parametrize(
     ("kind", "rule_id"), [("no_leader", "still_leaderless"), ("acks_all_refused", "still_refusing")]
 )
 def test_partitions_unusable_as_the_window_began_are_one_finding(kind: str, rule_id: str) -> None:

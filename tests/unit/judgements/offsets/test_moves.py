@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from kafka_hindsight.catalog.codes import Confidence, JumpCause, JumpHarm, ResetPolicy
 from kafka_hindsight.catalog.kinds import Kind
-from kafka_hindsight.judgements.offsets.jumps import row_of
-from kafka_hindsight.judgements.offsets.log_changes import LogHistory
-from kafka_hindsight.judgements.offsets.marks import Sign, positions_in
+from kafka_hindsight.catalog.rows import OffsetJump
+from kafka_hindsight.judgements.offsets.jumps import offset_jumps, row_of
+from kafka_hindsight.judgements.offsets.log_changes import LogChanges, LogHistory
+from kafka_hindsight.judgements.offsets.marks import OffsetWitnesses, Sign, positions_in
 from kafka_hindsight.judgements.offsets.moves import COMMIT_TRIED_FOR, LogEnds, Place, Removal
 from kafka_hindsight.measures.records_moved import records_moved
 from kafka_hindsight.shared.timelines import Timeline, instants
@@ -24,6 +25,22 @@ def places(*found: object) -> list[tuple[object, ...]]:
         (m.sign.name, m.origin.low, m.origin.high, m.target.low, m.target.high, m.client_id)  # type: ignore[attr-defined]
         for m in found
     ]
+
+
+def test_offsets_of_a_cluster_that_began_again_are_those_of_other_logs() -> None:
+    """A member goes on at 3, where 50 had been committed: what the former cluster had is not read again."""
+    lines = [
+        event(0, Kind.CLIENT_POSITION_RESUMED, topic="orders", partition=0, log_offset=50),
+        event(60, Kind.CLIENT_POSITION_RESUMED, topic="orders", partition=0, log_offset=3),
+    ]
+
+    def jumps(*begins: float) -> list[OffsetJump]:
+        witnesses = OffsetWitnesses(lines)
+        return offset_jumps(("c", "g"), witnesses, [], LogChanges({}), [], begins=[at(b) for b in begins])
+
+    assert [(j.offset_from, j.offset_to) for j in jumps()] == [(50, 3)]
+    assert jumps(30) == []
+    assert len(jumps(90)) == 1
 
 
 def test_a_handover_after_a_commit_is_no_move() -> None:

@@ -63,6 +63,14 @@ def test_period_names_changes_that_cross_the_threshold() -> None:
     )
 
 
+def test_end_that_readings_alone_show_lies_between_two_of_them() -> None:
+    """The next reading is a day later, as that of the next night."""
+    left = [moved(1 + i / 10, 1, 2) for i in range(3)]
+    (period,) = rebuild_imbalance_periods([reading(0, 0), reading(5, 3), reading(1440, 0)], left)
+    assert (period.started_at, period.ended_at, period.ended_at_is_exact) == (minute(1.1), minute(1440), False)
+    assert "It ended after 3 min 54 s to 23 h 58 min." in period.explanation
+
+
 @pytest.mark.parametrize(
     ("kind", "requested_by_operator", "ended_by"),
     [
