@@ -15,7 +15,9 @@ _MAX_SENTENCE = 1000
 _FOLLOWS = re.compile(r"\n\nLINE |Candidate functions:|\n +0: |\n\nStack Trace:|\n +\x1b|\. Detail: ")
 _DRAWING = re.compile(r"\n\nLINE \d+: (.*)\n {8}( *)\^")
 _WORDS_BEFORE = 4
-_PRECEDES = re.compile(r"Invalid Input Error: (arrow_scan: get_next failed\(\): )?")
+_PRECEDES = re.compile(
+    r"Invalid Input Error: (arrow_scan: get_next failed\(\): |reading the stream registered as '[^']*' failed: )?"
+)
 
 _PLAIN_TYPES = {
     Scalar.STRING: "VARCHAR",

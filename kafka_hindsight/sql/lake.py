@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -138,11 +140,13 @@ class Lake:
         Raises:
             BadInput: There is no table of that name, or it cannot be read.
         """
-        return self._all_of(table).to_arrow_table()
+        with _refusals_as_bad_input():
+            return self._all_of(table).to_arrow_table()
 
     def pandas(self, table: str) -> pandas.DataFrame:
         """Read a whole table as pandas has it; see `arrow`."""
-        return self._all_of(table).df()
+        with _refusals_as_bad_input():
+            return self._all_of(table).df()
 
     def rows(self, row_class: type[R]) -> list[R]:
         """Read a whole table as objects: typed columns, codes as enumerations, instants in UTC.
@@ -153,7 +157,7 @@ class Lake:
         Raises:
             BadInput: The table cannot be read.
         """
-        return rows_of(self._all_of(row_class.TABLE.full_name).to_arrow_table().to_batches(), row_class)
+        return rows_of(self.arrow(row_class.TABLE.full_name).to_batches(), row_class)
 
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """Ask one query in DuckDB's SQL, over views named as the tables are, such as `gold.rebalances`.
@@ -169,15 +173,13 @@ class Lake:
                 know its value.
         """
         named_call = named_question(query, named_queries())
-        try:
+        with _refusals_as_bad_input():
             if named_call is None:
                 return self._connection.sql(query)
             named_query, variables = named_call
             with variables_set(self._connection, variables):
                 answer = self._connection.sql(named_query.sql).to_arrow_table()
             return self._connection.from_arrow(answer)
-        except duckdb.Error as problem:
-            raise BadInput(one_sentence(problem)) from problem
 
     def explain(self, subject: str, at: str = "") -> Explanation:
         """Explain an incident, a group, a topic, a partition, a broker, a client, or any row by its id.
@@ -190,10 +192,8 @@ class Lake:
         Raises:
             BadInput: The lake holds nothing of that name, or no night that holds the instant.
         """
-        try:
+        with _refusals_as_bad_input():
             return Explanation(explained(self._connection, subject, at))
-        except duckdb.Error as problem:
-            raise BadInput(one_sentence(problem)) from problem
 
     @cached_property
     def nights(self) -> list[Night]:
@@ -224,17 +224,23 @@ class Lake:
         run = {"cluster": night.cluster, **window, "run_id": night.run_id, "lake": self.uri}
         return Report(report_of(page_rows(self._connection, run)[0]))
 
-    def _all_of(self, name: str) -> duckdb.DuckDBPyConnection:
+    def _all_of(self, name: str) -> duckdb.DuckDBPyRelation:
         table = BY_NAME.get(name)
         if table is None:
             raise BadInput(
                 f"{visible(name)!r} is not a table of the catalog.{visible(did_you_mean(name, BY_NAME))} Needed: a full"
                 " name such as gold.rebalances; kafka_hindsight.TABLES lists all."
             )
-        try:
-            return self._connection.execute(f"SELECT * FROM {view_name(table)}")
-        except duckdb.Error as problem:
-            raise BadInput(one_sentence(problem)) from problem
+        return self._connection.sql(f"FROM {view_name(table)}")
+
+
+@contextmanager
+def _refusals_as_bad_input() -> Iterator[None]:
+    """While the block runs, a refusal of DuckDB is raised as BadInput, in one sentence."""
+    try:
+        yield
+    except duckdb.Error as problem:
+        raise BadInput(one_sentence(problem)) from problem
 
 
 def open_lake(uri: str) -> Lake:
