@@ -68,7 +68,7 @@ test-s3: setup-check ## an audit from S3 into a lake on S3, by a server on this 
 test-airflows: setup-check ## DAGs and an audit on Airflow 3.0 to 3.3, beside providers, and on YARN: five minutes or more
 	@$(SPARK)/python -m pytest tests/airflows
 
-test-versions: setup-check ## the recorded night on Spark 4.0 to 4.3, by the wheel: ten minutes or more
+test-versions: setup-check ## the recorded night on Spark 4.0 to 4.3, by the wheel, and SQL on DuckDB 1.5: ten minutes or more
 	@$(SPARK)/python -m pytest tests/versions
 
 test-pythons: setup-check ## the recorded night on Python 3.11 to 3.14, by the wheel: each that is installed; minutes

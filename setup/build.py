@@ -30,6 +30,8 @@ DELTA_LOCK = LOCKS / "jars.sha256"
 UV = BUILD / "uv" / "bin" / "uv"
 AIRFLOW = HOME / ".venv-airflow"
 SPARK = HOME / ".venv-spark"
+OLDER_DUCKDB = BUILD / "duckdb-1.5" / "bin" / "python"
+"""The Python of tests on the older DuckDB that the wheel accepts."""
 OURS = ("kafka_hindsight", "spark_jobs", "expectations")
 """The packages that an audit imports."""
 JARS = launch.delta_folder()
@@ -349,6 +351,14 @@ CHECK_PARTS: tuple[BuildPart, ...] = (
         (LOCKS / "spark.txt", LOCKS / "check.txt"),
         SPARK / "bin" / "pytest",
         lambda: build_steps_environment("spark.txt", "check.txt"),
+    ),
+    BuildPart(
+        "duckdb-1.5",
+        "DuckDB 1.5 with its extensions, for tests",
+        (LOCKS / "duckdb-1.5.txt",),
+        OLDER_DUCKDB,
+        lambda: build_environment(OLDER_DUCKDB.parents[1], "duckdb-1.5.txt"),
+        54,
     ),
 )
 

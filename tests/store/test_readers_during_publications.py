@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-import duckdb
 import polars
 import pytest
 from pyspark.sql import SparkSession
 
 from kafka_hindsight.catalog import Table, gold
 from kafka_hindsight.lake.publication import DUCKDB, SPARK, views
-from tests.support.duck_extensions import install_extensions
+from tests.support.older_duckdb import OlderDuckDB
 from tests.support.publisher import TABLES, night_column, publish
 
 TRIES = int(os.environ.get("TRIES", "10"))
@@ -42,19 +41,15 @@ def lake(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def duck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> duckdb.DuckDBPyConnection:
-    """DuckDB of a user who has installed its extension for Delta."""
-    install_extensions(tmp_path, "delta")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    return duckdb.connect().execute("LOAD delta")
+def duck(tmp_path: Path) -> OlderDuckDB:
+    return OlderDuckDB(tmp_path)
 
 
-def duckdb_nights(duck: duckdb.DuckDBPyConnection, lake: Path, by_views: bool) -> set[str]:
+def duckdb_nights(duck: OlderDuckDB, lake: Path, by_views: bool) -> set[str]:
     """The nights of one query of all tables, in views or in their newest versions."""
-    if by_views:
-        duck.execute((lake / DUCKDB).read_text())
+    views_first = [(lake / DUCKDB).read_text()] if by_views else []
     query = in_one_query(lambda t: t.full_name if by_views else f"delta_scan('{folder(lake, t)}')")
-    return {night for (night,) in duck.execute(query).fetchall()}
+    return {night for (night,) in duck.rows([*views_first, query])}
 
 
 def spark_nights(session: SparkSession, lake: Path, by_views: bool) -> set[str]:
@@ -92,7 +87,7 @@ def mixed_nights(nights: Callable[[bool], set[str]]) -> tuple[int, int]:
     return whole, newest
 
 
-def test_duckdb_sees_whole_nights_in_views(lake: Path, duck: duckdb.DuckDBPyConnection) -> None:
+def test_duckdb_sees_whole_nights_in_views(lake: Path, duck: OlderDuckDB) -> None:
     whole, newest = mixed_nights(partial(duckdb_nights, duck, lake))
     assert whole == 0 < newest
 
@@ -102,9 +97,7 @@ def test_polars_sees_whole_nights_in_listed_versions(lake: Path) -> None:
     assert whole == 0 < newest
 
 
-def test_views_read_lake_in_folder_of_any_name(
-    duck: duckdb.DuckDBPyConnection, spark: SparkSession, tmp_path: Path
-) -> None:
+def test_views_read_lake_in_folder_of_any_name(duck: OlderDuckDB, spark: SparkSession, tmp_path: Path) -> None:
     lake = tmp_path / "it's `a` lake; with blanks"
     publish(str(lake), "night")
     assert duckdb_nights(duck, lake, True) == spark_nights(spark.newSession(), lake, True) == {"night"}

@@ -16,8 +16,8 @@ from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.sql.named_queries import named_queries, named_question
 from tests.store.test_named_queries import LAKE
 from tests.support.command_line import understood
-from tests.support.duck_extensions import install_extensions
 from tests.support.lake import write_lake
+from tests.support.older_duckdb import OlderDuckDB
 
 PAGE = (HOME / "docs" / "sql.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
@@ -29,11 +29,14 @@ def examples(section: str, language: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a lake, of a user who has installed DuckDB's extension for Delta."""
     folder = tmp_path_factory.mktemp("asked")
     list_newest(str(write_lake(folder / "lake", LAKE)))
-    install_extensions(folder, "delta")
     return folder
+
+
+@pytest.fixture(scope="module")
+def older_duckdb(folder: Path) -> OlderDuckDB:
+    return OlderDuckDB(folder)
 
 
 @pytest.fixture(autouse=True)
@@ -42,13 +45,12 @@ def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(folder))
 
 
-def test_duckdb_examples_on_sql_page_run() -> None:
+def test_duckdb_examples_on_sql_page_run(folder: Path, older_duckdb: OlderDuckDB) -> None:
     (opened,) = examples("DuckDB", "python")
-    names: dict[str, duckdb.DuckDBPyConnection] = {}
-    exec(opened, names)
-    cost, lines = (names["lake"].execute(example).fetchall() for example in examples("DuckDB", "sql"))
-    assert cost[0] == ("orders", "member_left", 1, 6.0)
-    assert [line[2:] for line in lines] == [("broker-1/server.log", "what the broker wrote")] * 5
+    answers = [f"\nprint(lake.execute({example!r}).fetchall())" for example in examples("DuckDB", "sql")]
+    *_, cost, lines = older_duckdb.run("".join([opened, *answers]), folder).splitlines()  # after a bar of progress
+    assert cost.startswith("[('orders', 'member_left', 1, 6.0)")
+    assert lines.count("'broker-1/server.log', 'what the broker wrote')") == 5
 
 
 def test_delta_rs_examples_on_sql_page_run(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,17 +85,18 @@ def test_notebook_example_on_sql_page_runs(capsys: pytest.CaptureFixture[str]) -
     assert "broker_crash" in capsys.readouterr().out
 
 
-def test_superset_example_gives_read_only_view_per_table(folder: Path) -> None:
+def test_superset_example_gives_read_only_view_per_table(folder: Path, older_duckdb: OlderDuckDB) -> None:
     (example,) = examples("Superset", "python")
-    exec(example, {})
-    views = duckdb.connect("hindsight.duckdb", read_only=True)
-    views.execute("LOAD delta")
-    named = views.execute("SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+    older_duckdb.run(example, folder)
+    with duckdb.connect("hindsight.duckdb", read_only=True) as views:  # a file of the older one
+        names = "SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal"
+        named = {name for (name,) in views.execute(names).fetchall()}
+        with pytest.raises(duckdb.Error, match="read-only"):
+            views.execute("CREATE TABLE gold.x AS SELECT 1")
     derived = {view.full_name for view in derived_views.VIEWS if {t.full_name for t in view.reads} <= LAKE.keys()}
-    assert {name for (name,) in named} == {*LAKE, *derived}
-    assert views.execute("SELECT count(*) FROM gold.rebalances").fetchone() == (5,)
-    with pytest.raises(duckdb.Error, match="read-only"):
-        views.execute("CREATE TABLE gold.x AS SELECT 1")
+    assert named == {*LAKE, *derived}
+    of_rebalances = "SELECT count(*) FROM superset.gold.rebalances"
+    assert older_duckdb.rows([f"ATTACH '{folder}/hindsight.duckdb' AS superset (READ_ONLY)", of_rebalances]) == [[5]]
 
 
 def test_hindsight_commands_on_sql_page_are_valid() -> None:

@@ -23,7 +23,7 @@ JARS = {
 }
 """Delta's jars for each version, in one folder."""
 
-SPARKS = {"4.0.5": True, "4.1.4": True, "4.2.0": True, "4.3.0": False}
+SPARKS = {"4.0.5": True, "4.1.4": True, "4.2.0": True, "4.2.1": True, "4.3.0": False}
 """Whether Delta serves a jar for each."""
 INPUT = {"client_logs": str(SAMPLE / "clients"), "snapshots": str(SAMPLE / "snapshots.jsonl")}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import pytest
 
 from kafka_hindsight import __version__
 from kafka_hindsight.settings.home import HOME
+from setup import maven
+from setup.build import DELTA_LOCK
 from tests.support.package import build
 from tools.release import absolute
 
@@ -82,6 +85,16 @@ def test_airflow_extra_has_the_bounds_of_the_main_wheel() -> None:
     beside = projects[1]["optional-dependencies"]["beside-airflow"]
     assert {*beside} <= needed
     assert not [r for r in beside if r.startswith("pyspark")]
+
+
+def test_delta_spark_is_one_whose_jar_is_served() -> None:
+    """Its Python fetches the jar of its own version, and there are versions without a jar (4.4.1)."""
+    lock = (HOME / "locks" / "spark.txt").read_text(encoding="utf-8")
+    (version,) = re.findall(r"^delta-spark==(\S+)", lock, flags=re.MULTILINE)
+    (of_jars,) = (re.findall(r"-([\d.]+)\.jar", name) for name in maven.locked(DELTA_LOCK) if "spark" in name)
+    assert of_jars == [version]
+    (extra,) = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]["optional-dependencies"]["delta"]
+    assert extra.endswith(",!=4.4.1")
 
 
 def test_spark_audit_from_the_wheel_without_java_says_what_it_needs(wheel: Path, tmp_path: Path) -> None:
