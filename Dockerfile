@@ -42,7 +42,7 @@ COPY queries queries
 COPY spark_jobs spark_jobs
 COPY tools tools
 
-ENV AIRFLOW_HOME=/var/airflow \
+ENV AIRFLOW_HOME=/opt/airflow \
     AIRFLOW__CORE__DAGS_FOLDER=/opt/hindsight/dags \
     AIRFLOW__CORE__PLUGINS_FOLDER=/opt/hindsight/plugins \
     AIRFLOW__CORE__LOAD_EXAMPLES=False \
@@ -52,7 +52,7 @@ ENV AIRFLOW_HOME=/var/airflow \
     TZ=UTC
 ARG HINDSIGHT_UID=1000
 RUN python -m compileall -q dags expectations kafka_hindsight lab plugins spark_jobs tools \
-    && useradd --uid "$HINDSIGHT_UID" --gid 0 --home-dir /var/airflow hindsight \
-    && mkdir -p /input/logs /input/clients /input/truth /lake /var/airflow /var/kafka /var/spark \
-    && chown -R hindsight:0 /input /lake /var/airflow /var/kafka /var/spark
+    && useradd --uid "$HINDSIGHT_UID" --gid 0 --home-dir /opt/airflow hindsight \
+    && mkdir -p /input/logs /input/clients /input/truth /lake /opt/airflow /var/lib/kafka /var/spark \
+    && chown -R hindsight:0 /input /lake /opt/airflow /var/lib/kafka /var/spark
 USER hindsight:0

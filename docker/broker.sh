@@ -1,25 +1,20 @@
 #!/bin/sh
-# A broker that is a controller too: broker.sh DATA LOGS name=value ...
-# What is given stands above broker.properties. Storage is formatted before the first start.
-# Clients and brokers log in with HINDSIGHT_KAFKA_PASSWORD. It lies in the configuration; Java does not inherit it.
+# Starts a broker as the image apache/kafka does: Kafka's own KafkaDockerWrapper writes server.properties from KAFKA_*,
+# and formats the storage of CLUSTER_ID before the first start. The jars are those of KAFKA_VERSION; logs go to LOG_DIR.
+# Passwords lie in server.properties, which is private. The broker's environment has none.
 set -eu
-data=$1 logs=$2
-shift 2
-here=$(cd "$(dirname "$0")" && pwd)
-config=$data/broker.properties
-jars="$here/../.kafka/${KAFKA_VERSION:?}/*"
-login="org.apache.kafka.common.security.plain.PlainLoginModule required username=\"hindsight\" \
-password=\"${HINDSIGHT_KAFKA_PASSWORD:?}\" user_hindsight=\"$HINDSIGHT_KAFKA_PASSWORD\";"
-unset HINDSIGHT_KAFKA_PASSWORD
+jars="$(cd "$(dirname "$0")" && pwd)/../.kafka/${KAFKA_VERSION:?}/*"
+config=${KAFKA_LOG_DIRS:?}/../config
 
-mkdir -p "$data" "$logs"
-rm -f "$config"
-(umask 077; cat "$here/broker.properties" > "$config")
-printf '%s\n' "log.dirs=$data/log" "$@" \
-    "listener.name.sasl_plaintext.plain.sasl.jaas.config=$login" \
-    "listener.name.controller.plain.sasl.jaas.config=$login" >> "$config"
-java -Xmx128m -XX:+UseSerialGC -cp "$jars" kafka.tools.StorageTool format \
-    --ignore-formatted --cluster-id "${KAFKA_CLUSTER_ID:?}" --config "$config"
-exec java "-Xmx${KAFKA_HEAP:?}" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+ExitOnOutOfMemoryError \
-    "-Dkafka.logs.dir=$logs" "-Dlog4j2.configurationFile=$here/broker-log4j2.properties" \
-    -cp "$jars" kafka.Kafka "$config"
+mkdir -p "$KAFKA_LOG_DIRS" "$config" "${LOG_DIR:?}"
+rm -f "$config"/*
+setup=$(umask 077 && java -Xmx128m -XX:+UseSerialGC -cp "$jars" kafka.docker.KafkaDockerWrapper setup \
+    --default-configs-dir "$config" --mounted-configs-dir "$config" --final-configs-dir "$config" 2>&1) ||
+    case $setup in *'already formatted'*) ;; *) printf '%s\n' "$setup" >&2 && exit 1 ;; esac
+for secret in HINDSIGHT_KAFKA_PASSWORD $(env | sed -n 's/^\(KAFKA_[A-Z_]*_JAAS_CONFIG\)=.*/\1/p'); do
+    unset "$secret"
+done
+# Options are words: they are split.
+# shellcheck disable=SC2086
+exec java ${KAFKA_HEAP_OPTS:?} ${KAFKA_JVM_PERFORMANCE_OPTS:-} ${KAFKA_OPTS:-} \
+    "-Dkafka.logs.dir=$LOG_DIR" ${KAFKA_LOG4J_OPTS:?} -cp "$jars" kafka.Kafka "$config/server.properties"

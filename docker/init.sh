@@ -3,6 +3,7 @@
 # Spark steps stand in line. A cluster elsewhere does not know that password.
 set -eu
 umask 077
+mkdir -p "${AIRFLOW_HOME:?}/config"
 python -c 'import json, os; print(json.dumps({"admin": os.environ["HINDSIGHT_ADMIN_PASSWORD"]}))' \
     > "${AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE:?}"
 : > "${KAFKA_CONFIG:?}"

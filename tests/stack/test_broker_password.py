@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigResource
 
 from kafka_hindsight.settings.home import HOME
 from lab.drill.jars import NEWEST, libs
@@ -23,6 +23,8 @@ from tests.stack.running import Running, postgres_programs, remove
 
 BROKERS = ("broker-1", "broker-2", "broker-3")
 PASSWORD = "HINDSIGHT_KAFKA_PASSWORD"
+OF_JAVA = ("KAFKA_HEAP_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS", "KAFKA_LOG4J_OPTS", "KAFKA_VERSION")
+"""Variables of the broker's process: no settings of Kafka."""
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +63,21 @@ def test_broker_health_check_needs_password(running: Running, password: str) -> 
     assert [health_check(running, name, {PASSWORD: password}).returncode for name in BROKERS] == [0, 0, 0]
     guessed = health_check(running, "broker-1", {PASSWORD: "guessed"})
     assert guessed.returncode == 1 and "does not answer" in guessed.stderr
+
+
+def test_broker_knows_each_setting_of_its_environment(running: Running, password: str) -> None:
+    """A name that Kafka does not know has no value in its answer."""
+    login = {"sasl.mechanism": "PLAIN", "sasl.username": "hindsight", "sasl.password": password}
+    client = {"bootstrap.servers": address(running, 9092), "security.protocol": "SASL_PLAINTEXT", **login}
+    broker = ConfigResource(ConfigResource.Type.BROKER, "1")
+    admin = AdminClient(client)
+    answer = admin.describe_configs([broker])[broker].result(30)
+    environment = running.outside.environment(running.outside.services["broker-1"])
+    names = {n: n.removeprefix("KAFKA_").lower() for n in environment if n.startswith("KAFKA_") and n not in OF_JAVA}
+    settings = {names[n].replace("__", "-").replace("_", ".").replace("-", "_"): environment[n] for n in names}
+    open_ones = {name: value for name, value in settings.items() if not name.endswith("jaas.config")}
+    assert len(open_ones) > 15
+    assert {name: answer[name].value for name in open_ones} == open_ones
 
 
 def test_client_without_password_is_refused(running: Running) -> None:
@@ -116,6 +133,6 @@ def test_members_log_in_and_password_stays_in_private_files(running: Running, pa
         for path in running.outside.root.rglob("*")
         if path.is_file() and password.encode() in path.read_bytes()
     }
-    names = {f"broker-{n}/broker.properties" for n in (1, 2, 3)} | {".env", "airflow/kafka.properties"}
+    names = {f"broker-{n}/config/server.properties" for n in (1, 2, 3)} | {".env", "airflow/config/kafka.properties"}
     assert {str(path.relative_to(running.outside.root)) for path in holders} == names
     assert set(holders.values()) == {0o600}

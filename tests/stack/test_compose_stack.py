@@ -61,7 +61,7 @@ def running(root: Path) -> Iterator[Running]:
 @pytest.fixture(scope="module")
 def airflow(running: Running, root: Path) -> Airflow:
     """Airflow, with the drawn password, when it has read the DAGs."""
-    client = Airflow(f"http://127.0.0.1:{running.outside.port('airflow-api', 8080)}")
+    client = Airflow(f"http://127.0.0.1:{running.outside.port('airflow-apiserver', 8080)}")
     assert client.log_in(setup_stack.ADMIN, setup_stack.values_of(root / ".env")["HINDSIGHT_ADMIN_PASSWORD"]) == 201
     until(lambda: client.json("/api/v2/dags")["total_entries"] >= len(DAGS), "every DAG", 120)
     return client

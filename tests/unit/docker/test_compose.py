@@ -36,6 +36,7 @@ DOCKERFILE = (HOME / "Dockerfile").read_text(encoding="utf-8")
 SERVICES = stack(SECRETS)
 OURS = {name: s for name, s in SERVICES.items() if s.declared.get("build")}
 AIRFLOW = {name: s for name, s in OURS.items() if name.startswith("airflow-")}
+BROKERS = {name: s for name, s in OURS.items() if name.startswith("broker-")}
 ONCE = {name for s in SERVICES.values() for name, condition in s.waits_for.items() if "completed" in condition}
 
 each = pytest.mark.parametrize("service", SERVICES.values(), ids=SERVICES)
@@ -137,21 +138,18 @@ def test_each_secret_reaches_only_services_that_need_it() -> None:
     assert holders("HINDSIGHT_DATABASE_PASSWORD") == {"postgres", *AIRFLOW}
     assert holders("HINDSIGHT_JWT_SECRET") == holders("HINDSIGHT_FERNET_KEY") == set(AIRFLOW)
     assert holders("HINDSIGHT_SPARK_SECRET") == {"airflow-scheduler", "spark-master", "spark-worker"}
-    brokers = {name for name in SERVICES if name.startswith("broker-")}
-    assert holders("HINDSIGHT_KAFKA_PASSWORD") == {"airflow-init", "members", *brokers}
+    assert holders("HINDSIGHT_KAFKA_PASSWORD") == {"airflow-init", "members", *BROKERS}
 
 
 def test_every_broker_listener_uses_sasl() -> None:
-    settings = dict(
-        line.split("=", 1)
-        for line in (HOME / "docker" / "broker.properties").read_text().splitlines()
-        if "=" in line and not line.startswith("#")
-    )
-    protocols = dict(pair.split(":") for pair in settings["listener.security.protocol.map"].split(","))
-    assert set(protocols.values()) == {"SASL_PLAINTEXT"}
-    for service in (s for name, s in SERVICES.items() if name.startswith("broker-")):
-        (listeners,) = (w for w in service.command if w.startswith("listeners="))
-        assert set(re.findall(r"(\w+)://", listeners)) == set(protocols)
+    for service in BROKERS.values():
+        settings = service.environment
+        protocols = dict(pair.split(":") for pair in settings["KAFKA_LISTENER_SECURITY_PROTOCOL_MAP"].split(","))
+        assert set(protocols.values()) == {"SASL_PLAINTEXT"}
+        assert set(re.findall(r"(\w+)://", settings["KAFKA_LISTENERS"])) == set(protocols)
+        for listener in protocols:
+            login = settings[f"KAFKA_LISTENER_NAME_{listener.replace('_', '__')}_PLAIN_SASL_JAAS_CONFIG"]
+            assert login.count(f'="{SECRETS["HINDSIGHT_KAFKA_PASSWORD"]}"') == 2 and login.endswith(";")
 
 
 def test_every_service_drops_all_capabilities() -> None:
@@ -197,18 +195,31 @@ def test_every_address_belongs_to_service_that_listens_there() -> None:
 
 
 def test_brokers_differ_only_by_id_name_and_rack() -> None:
-    brokers = [s for name, s in SERVICES.items() if name.startswith("broker-")]
-    assert len(brokers) == 3
-    alike = {str(s.declared).replace(s.name, "broker-N").replace(f"node.id={s.name[-1]}", "") for s in brokers}
-    racks = {re.search(r"broker\.rack=(\w)", str(s.declared))[1] for s in brokers}  # type: ignore[index]
-    assert len(racks) == 3
-    voters = brokers[0].command[-1].replace("broker-1", "broker-N"), brokers[0].command[-1]
-    assert all(f"{s.name[-1]}@{s.name}:9093" in voters[1] for s in brokers)
-    assert len({re.sub(r"controller\.quorum\.voters=\S+|broker\.rack=\w", "", text) for text in alike}) == 1
+    own = ("KAFKA_NODE_ID", "KAFKA_BROKER_RACK")
+    ids, racks = ({s.environment[name] for s in BROKERS.values()} for name in own)
+    assert len(racks) == len(ids) == len(BROKERS) == 3
+    voters = "KAFKA_CONTROLLER_QUORUM_VOTERS"
+    expected = ",".join(f"{s.environment['KAFKA_NODE_ID']}@{name}:9093" for name, s in BROKERS.items())
+    assert {s.environment[voters] for s in BROKERS.values()} == {expected}
+    alike = []
+    for name, service in BROKERS.items():
+        of_all = {k: v for k, v in service.environment.items() if k not in (*own, voters)}
+        alike.append(str({**service.declared, "environment": of_all}).replace(name, "broker-N"))
+    assert len({*alike}) == 1
+
+
+def test_broker_is_set_by_names_of_its_official_image() -> None:
+    """What is none of Kafka's own: broker.sh reads it."""
+    script = (HOME / "docker" / "broker.sh").read_text(encoding="utf-8")
+    for service in BROKERS.values():
+        ours = {name for name in service.environment if not name.startswith("KAFKA_")}
+        assert ours == {"CLUSTER_ID", "LOG_DIR", "HINDSIGHT_KAFKA_PASSWORD"}
+        assert all(name in script for name in ours | {"KAFKA_VERSION", "KAFKA_HEAP_OPTS", "KAFKA_LOG4J_OPTS"})
+        assert service.environment["KAFKA_LOG_DIRS"] == "/var/lib/kafka/data", "as the image apache/kafka has it"
 
 
 def test_brokers_run_kafka_version_of_image() -> None:
-    assert {s.environment["KAFKA_VERSION"] for name, s in SERVICES.items() if name.startswith("broker-")} == {NEWEST}
+    assert {s.environment["KAFKA_VERSION"] for s in BROKERS.values()} == {NEWEST}
     assert "python -m lab.drill.jars" in DOCKERFILE
     assert f"kafka_2.13-{NEWEST}.jar" in (HOME / "locks" / f"kafka-{NEWEST}.sha256").read_text()
 
@@ -245,7 +256,7 @@ def options_of_airflow() -> Mapping[str, Mapping[str, object]]:
 
 
 def test_airflow_has_both_postgresql_drivers() -> None:
-    connection = SERVICES["airflow-api"].environment["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"]
+    connection = SERVICES["airflow-apiserver"].environment["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"]
     assert connection.startswith("postgresql+psycopg2://airflow:")
     lock = (HOME / "locks" / "airflow.txt").read_text(encoding="utf-8")
     assert all(re.search(rf"^{driver}==", lock, re.MULTILINE) for driver in ("psycopg2-binary", "asyncpg"))
@@ -268,7 +279,8 @@ def test_every_hindsight_setting_is_read() -> None:
         for p in (HOME / folder).rglob("*.*y")
     ) + "".join(p.read_text() for p in (HOME / "docker").glob("*.sh"))
     names = {DEFAULT.variable, *re.findall(r"\b((?:HINDSIGHT|KAFKA)_[A-Z_]+)\b", sources)}
-    passed = {k for s in SERVICES.values() for k in s.environment if k.startswith(("HINDSIGHT_", "KAFKA_"))}
+    others = {name: s for name, s in SERVICES.items() if name not in BROKERS}
+    passed = {k for s in others.values() for k in s.environment if k.startswith(("HINDSIGHT_", "KAFKA_"))}
     assert passed and passed <= names, passed - names
 
 
@@ -291,14 +303,14 @@ def test_volumes_are_declared_and_used() -> None:
 
 def test_audit_input_is_read_only_and_can_be_replaced() -> None:
     given = stack({**SECRETS, "HINDSIGHT_INPUT": "/mnt/logs", "HINDSIGHT_LAKE_VOLUME": "/srv/lake"})
-    for name in ("airflow-scheduler", "airflow-api", "spark-worker"):
+    for name in ("airflow-scheduler", "airflow-apiserver", "spark-worker"):
         assert {"/mnt/logs:/input:ro", "/srv/lake:/lake"} <= set(given[name].declared["volumes"])
     assert given["broker-1"].mounts["/input"] == given["members"].mounts["/input"] == "input"
 
 
 def test_driver_and_executors_share_lake_path_and_python() -> None:
     scheduler, worker = SERVICES["airflow-scheduler"], SERVICES["spark-worker"]
-    shared = {k: v for k, v in scheduler.mounts.items() if k != "/var/airflow"}
+    shared = {k: v for k, v in scheduler.mounts.items() if k != "/opt/airflow"}
     assert shared.items() <= worker.mounts.items()
     assert scheduler.environment["SPARK_LOCAL_IP"] == scheduler.name
     master = json.loads(scheduler.environment["AIRFLOW_CONN_SPARK_DEFAULT"])["host"]
