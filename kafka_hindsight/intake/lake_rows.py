@@ -14,7 +14,7 @@ from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.lake.parts import Part
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.lake.table_files import read_file
-from kafka_hindsight.shared.arrow_answers import arrow_answer
+from kafka_hindsight.sql.arrow_answers import arrow_answer
 
 
 def cluster_rows(store: Store, table: Table, cluster: str | None, columns: Sequence[str] | None = None) -> pa.Table:

@@ -31,9 +31,9 @@ from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
 from kafka_hindsight.report.page_rows import READS, PageRows
 from kafka_hindsight.report.risks import WORST_RISK
 from kafka_hindsight.shared import plain
-from kafka_hindsight.shared.arrow_answers import arrow_answer
 from kafka_hindsight.shared.arrow_rows import rows_of
 from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.sql.arrow_answers import arrow_answer
 from kafka_hindsight.sql.duck_types import quoted_name, view_name
 
 MOST_ROWS = 20_000

@@ -21,9 +21,9 @@ from kafka_hindsight.lake.staging import Staged, read_staged, read_staged_rows
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.settings.models import Settings
 from kafka_hindsight.shared import progress
-from kafka_hindsight.shared.arrow_answers import arrow_answer
 from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.windows import Window
+from kafka_hindsight.sql.arrow_answers import arrow_answer
 from kafka_hindsight.sql.predicates import tables_in_sql
 from kafka_hindsight.steps import rebuild
 from kafka_hindsight.steps.ingest import parse_again
