@@ -94,7 +94,7 @@ def test_superset_example_gives_read_only_view_per_table(folder: Path, older_duc
         with pytest.raises(duckdb.Error, match="read-only"):
             views.execute("CREATE TABLE gold.x AS SELECT 1")
     derived = {view.full_name for view in derived_views.VIEWS if {t.full_name for t in view.reads} <= LAKE.keys()}
-    assert named == {*LAKE, *derived}
+    assert named == {name for name in LAKE if not name.startswith("bronze.")} | derived
     of_rebalances = "SELECT count(*) FROM superset.gold.rebalances"
     assert older_duckdb.rows([f"ATTACH '{folder}/hindsight.duckdb' AS superset (READ_ONLY)", of_rebalances]) == [[5]]
 
