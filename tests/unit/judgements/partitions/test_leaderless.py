@@ -284,3 +284,11 @@ def test_election_before_kafka_2_4_has_no_known_trigger(trigger: str | None, exp
     started = row(EVENTS, kind="election_started", reason="PREFERRED", members="t-0", detail=trigger, broker=9,
                   happened_at=after(29.9))  # fmt: skip
     assert elected(started) is expected
+
+
+def test_a_list_of_replicas_that_a_line_repeats_cuts_no_span() -> None:
+    lines = [
+        partition_line("leader_started", 1, n, leader_epoch=0, replicas=r) for n, r in enumerate(("1,2", "1,2", "1,3"))
+    ]
+    spans = rebuild_leaders(lines, [], context_of([], []), HOURS).spans
+    assert [(s.leader, s.replicas) for s in spans] == [(1, [1, 2]), (1, [1, 3])]
