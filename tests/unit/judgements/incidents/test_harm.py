@@ -417,6 +417,13 @@ def test_out_of_sync_by_outage_or_reassignment_is_no_incident() -> None:
     )
 
 
+def test_a_slow_replica_in_an_outage_is_no_incident_beside_it() -> None:
+    slow = row(OUT_OF_SYNC_PERIODS, kind="slow", broker=1, started_at=AT, ended_at=None, outage_id=None, partitions=2)
+    crash = outage(1)
+    assert len(incidents_of(periods=[slow], outages=[crash])) == 2
+    assert len(incidents_of(periods=[replace(slow, outage_id=crash.outage_id)], outages=[crash])) == 1
+
+
 def test_same_outage_at_another_time_has_same_recurrence_id() -> None:
     one, other = outage(1), replace(outage(1, 600), down_at=AT + timedelta(minutes=10))
     crash, again = incidents_of(outages=[one, other])
