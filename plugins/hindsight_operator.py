@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from airflow.configuration import conf as airflow_settings
 from airflow.exceptions import AirflowException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk import Connection, Param, task
@@ -17,6 +19,7 @@ from hindsight_child import child, end, last_line
 from hindsight_container import container_operator
 from hindsight_hook import HindsightHook, connection_or_none
 from hindsight_step import CONNECTION, JUDGED, WINDOW, StepTask, settings_of
+from hindsight_trigger import SUCCEEDED, YarnTrigger
 
 from kafka_hindsight.catalog.steps import Step
 from kafka_hindsight.lake import landing
@@ -45,7 +48,7 @@ class StepOperator(StepTask):
     """An operator that runs one step: a heavy one by spark-submit where `spark_default` is a connection.
 
     Others run on the worker, where the driver of a heavy one runs too. Where a cluster starts drivers, all steps are
-    submitted: the worker may not reach the lake.
+    submitted: the worker may not reach the lake. Where YARN does, the wait may be the triggerer's.
     """
 
     spark_conn_id = "spark_default"
@@ -59,14 +62,24 @@ class StepOperator(StepTask):
         with self.ending():
             master = connection_or_none(self.spark_conn_id) if self.settings.get("engine") != "local" else None
             if master and (self.step.is_spread or _starts_drivers(master)):
-                self._submit()
+                self._submit(_waits_in_triggerer(master))
             else:
                 if note := _note_on_master(self.step, self.settings.get("engine"), master):
                     self.log.info(note)
                 self._run()
 
-    def _submit(self) -> None:
-        """Run the step on the connection's master."""
+    def conclude(self, context: Any, event: Mapping[str, str]) -> None:
+        """Go on when the triggerer has seen the end of the application."""
+        with self.ending():
+            if event["state"] != SUCCEEDED:
+                raise AirflowException(f"{event['application']}: {event['state']}. {event['problem']}".strip())
+
+    def _submit(self, waits_in_triggerer: bool) -> None:
+        """Run the step on the connection's master, and wait for its end here or in the triggerer.
+
+        Raises:
+            TaskDeferred: The triggerer waits.
+        """
         try:
             prepare_spark()
         except BadInput as problem:
@@ -80,9 +93,13 @@ class StepOperator(StepTask):
                 name="hindsight",
                 application_args=[str(launch.RUN), *self.command[2:]],
                 spark_binary=str(launch.spark_submit()),
+                **({"yarn_track_via_rm_api": True} if waits_in_triggerer else {}),
             )
             variables = {**launch.without_airflows(), **launch.spark_variables(), **launch.java_variables(folder)}
             self.hook.submit(launch.LOAD_DEFAULTS, env={**variables, **parent.as_parent()})
+        if waits_in_triggerer:
+            trigger = YarnTrigger(self.spark_conn_id, str(self.hook._yarn_application_id))
+            self.defer(trigger=trigger, method_name=self.conclude.__name__, timeout=self.execution_timeout)
 
     def _run(self) -> None:
         """Run the step in a process beside this one, which uses Spark where its input is large."""
@@ -104,6 +121,17 @@ def _starts_drivers(master: Connection) -> bool:
     """Whether the cluster of a connection starts the driver of an application, and not the worker of Airflow."""
     modes = (master.extra_dejson.get("deploy-mode"), launch.configuration().get("spark.submit.deployMode"))
     return "cluster" in modes
+
+
+def _waits_in_triggerer(master: Connection) -> bool:
+    """Whether the triggerer waits for the application: where Airflow defers by default, and YARN can be asked.
+
+    An application whose driver runs on the worker holds it until its end.
+    """
+    extra = master.extra_dejson
+    can_be_asked = extra.get("deploy-mode") == "cluster" and extra.get("yarn_resourcemanager_webapp_address")
+    defers = airflow_settings.getboolean("operators", "default_deferrable", fallback=False)
+    return bool(defers and can_be_asked and "yarn" in (master.host or ""))
 
 
 def _note_on_master(step: Step, engine: str | None, master: Connection | None) -> str:

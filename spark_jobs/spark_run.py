@@ -5,6 +5,7 @@ spark-submit starts this file.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -20,6 +21,7 @@ from kafka_hindsight.engine.judgement_run import Runner
 from kafka_hindsight.engine.local import LocalRunner
 from kafka_hindsight.lake.store import Store
 from kafka_hindsight.shared import progress
+from kafka_hindsight.start import launch
 from kafka_hindsight.steps import run
 from spark_jobs import session, tasks
 from spark_jobs.ingest_logs import SparkEngine
@@ -69,6 +71,8 @@ class SparkWorkers:
 def main(arguments: list[str]) -> int:
     """Run one step, or all of an audit, and return the exit code of the last one."""
     try:
+        if launch.DRIVER_OF_YARN in os.environ:
+            session.start("hindsight")
         return run.main(arguments, SparkWorkers())
     finally:
         session.stop()

@@ -69,6 +69,9 @@ _DELTA = {
 DELTA_JARS = "HINDSIGHT_DELTA_JARS"
 """The variable that names the folder of Delta's jars."""
 
+DRIVER_OF_YARN = "HINDSIGHT_DRIVER_OF_YARN"
+"""The variable of a driver that YARN has started, which counts as failed if it starts no application of Spark."""
+
 _CONF = "HINDSIGHT_SPARK_CONF"
 
 _OF_JVM = "SPARK_SUBMIT_OPTS"
@@ -171,10 +174,14 @@ def without_airflows() -> dict[str, str]:
 
 
 def _of_drivers_elsewhere() -> dict[str, str]:
-    """Our variables for a driver that a cluster starts: it inherits neither those of spark-submit nor its address."""
+    """Our variables for a driver that a cluster starts: it inherits neither those of spark-submit nor its address.
+
+    YARN tries nothing again: a scheduler does, and not what ended with 2 or 42.
+    """
     variables = {name: value for name, value in spark_variables().items() if name != "SPARK_LOCAL_IP"}
     prefixes = ("spark.yarn.appMasterEnv", "spark.kubernetes.driverEnv")
-    return {f"{prefix}.{name}": value for prefix in prefixes for name, value in variables.items()}
+    of_both = {f"{prefix}.{name}": value for prefix in prefixes for name, value in variables.items()}
+    return {**of_both, f"{prefixes[0]}.{DRIVER_OF_YARN}": "1", "spark.yarn.maxAppAttempts": "1"}
 
 
 def is_large(*places: str | None) -> bool:

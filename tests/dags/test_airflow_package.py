@@ -105,6 +105,23 @@ def test_step_without_spark_environment_says_what_it_needs(site: Path, tmp_path:
     assert f"AirflowFailException: Found: no {tmp_path}/bin/spark-submit. Needed: " in done.stderr
 
 
+def test_triggerer_finds_trigger_of_package(site: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+
+    def output(code: str) -> str:
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()[-1]
+
+    place = output(
+        "import kafka_hindsight_airflow; from hindsight_trigger import YarnTrigger;"
+        " print(YarnTrigger('spark_default', 'application_1_1').serialize()[0])"
+    )
+    module, _, name = place.rpartition(".")
+    assert (module, name) == ("kafka_hindsight_airflow.triggers", "YarnTrigger")
+    assert output(f"from {module} import {name}; print({name}.__name__)") == name, "it has imported nothing of ours yet"
+
+
 def test_child_process_runs_library_inside_package(site: Path, tmp_path: Path) -> None:
     environment = {
         **os.environ,

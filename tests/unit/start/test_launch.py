@@ -21,6 +21,14 @@ def test_operator_setting_overrides_spark_configuration(monkeypatch: pytest.Monk
     assert "-Xms8g" in conf["spark.driver.extraJavaOptions"], "a heap begins no larger than it may become"
 
 
+def test_driver_of_yarn_knows_it_and_is_started_once() -> None:
+    conf = launch.configuration()
+    assert conf[f"spark.yarn.appMasterEnv.{launch.DRIVER_OF_YARN}"] == conf["spark.yarn.maxAppAttempts"] == "1"
+    assert f"spark.kubernetes.driverEnv.{launch.DRIVER_OF_YARN}" not in conf, (
+        "Kubernetes awaits no application of Spark"
+    )
+
+
 def test_a_large_input_gets_the_second_compiler_and_smaller_partitions(tmp_path: Path) -> None:
     logs, clients = tmp_path / "logs", tmp_path / "clients"
     for folder in (logs / "broker-1", clients):
