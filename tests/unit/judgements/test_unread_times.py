@@ -104,6 +104,30 @@ def test_length_across_unread_time_has_both_bounds() -> None:
     assert all(i.offline_ms < 60_000 for i in incidents)
 
 
+def cut_in_two(excerpt: str, at: str) -> Tables:
+    """What is judged of an excerpt whose lines from an instant on are a day later, in files of their own."""
+    with TemporaryDirectory() as first, TemporaryDirectory() as second:
+        for path in sorted((EXCERPTS / excerpt).rglob("*.log")):
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            is_later = [line[12:20] >= at for line in lines]
+            for folder, half in ((first, False), (second, True)):
+                text = "".join(line for line, own in zip(lines, is_later, strict=True) if own is half)
+                copy = Path(folder) / path.relative_to(EXCERPTS / excerpt)
+                if text:
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    copy.write_text(later(text, DAY) if half else text, encoding="utf-8")
+        return judged_folders([Path(first), Path(second)])
+
+
+def test_epochs_that_follow_on_show_that_no_leader_was_between() -> None:
+    """The partition has no leader in epoch 1, and the next line about it, a day later, shows its leader in epoch 2."""
+    tables = cut_in_two("offline-3.9", "02:03:50")
+    [offline] = tables["gold.unavailability"]
+    assert (offline.low_ms, offline.high_ms, offline.confidence) == (86_408_761, 86_416_950, "certain")
+    [outage] = tables["gold.broker_outages"]
+    assert (outage.away_low_ms, outage.confidence) == (0, "possible"), "the broker may have served meanwhile"
+
+
 def test_rebalance_without_an_end_does_not_last_until_the_next_one() -> None:
     [rebalance] = [r for r in two_days("crash-2.8")["gold.rebalances"] if r.from_generation == 1][:1]
     assert (rebalance.outcome, rebalance.ended_at, rebalance.duration_ms) == (Outcome.UNFINISHED, None, None)
