@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatch
 from importlib import import_module
+from os.path import normpath
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,7 @@ from kafka_hindsight.judgements.reasoning.rulings import Likely, Ruling
 from kafka_hindsight.knowledge.model import Noise, Pattern, Rule
 from kafka_hindsight.knowledge.patterns import PATTERNS
 from kafka_hindsight.knowledge.rules import RULES
+from kafka_hindsight.settings.home import HOME
 from kafka_hindsight.settings.models import MEANINGS, variable
 from kafka_hindsight.shared.plain import quoted, visible
 from kafka_hindsight.sql.named_queries import NamedQuery, named_queries
@@ -83,6 +86,14 @@ def fences(page: str) -> list[str]:
 
 def test_generated_pages_are_current(capsys: pytest.CaptureFixture[str]) -> None:
     assert docs.main(["--check"]) == 0, capsys.readouterr().out
+
+
+def test_code_host_knows_each_generated_page() -> None:
+    lines = (HOME / ".gitattributes").read_text(encoding="utf-8").splitlines()
+    marked = [line.removesuffix(" linguist-generated") for line in lines if not line.startswith("#")]
+    files = {"/" + normpath(f"docs/{name}") for name in docs.pages()}
+    assert all(any(fnmatch(file, pattern) for pattern in marked) for file in files)
+    assert all(any(fnmatch(file, pattern) for file in files) for pattern in marked)
 
 
 def test_stale_page_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
