@@ -221,6 +221,19 @@ def test_an_expiry_is_certain_only_beside_the_record_that_deletes_the_offset() -
     assert verdict(removal(50, expired, is_named=False)) == "commit_lost possible"
 
 
+def test_an_expiry_is_likely_where_the_policy_leads_to_an_end_that_no_reading_shows_exactly() -> None:
+    marks = (
+        mark(0, Sign.COMMITTED, 50, has_members=True), recorded(30, Sign.DELETED),
+        mark(60, Sign.NOTHING_COMMITTED), mark(60.1, Sign.RESET, None, policy=ResetPolicy.LATEST),
+    )  # fmt: skip
+    (move,) = moves(
+        *marks, ends=[ended(20, 80), ended(90, 99)], removals=[removal(30, Kind.OFFSETS_EXPIRED)], has_commits=True
+    )
+    row = row_of("c", move)
+    assert row is not None and not move.target.exact
+    assert (row.cause, row.confidence) == (JumpCause.OFFSETS_EXPIRED, Confidence.LIKELY)
+
+
 def test_an_expiry_is_proven_by_the_last_line_about_it() -> None:
     deleted = recorded(30, Sign.DELETED)
     marks = mark(0, Sign.COMMITTED, 50, has_members=True), deleted, mark(60, Sign.RESUMED, 0, client="b")
