@@ -15,9 +15,9 @@ NEVER_RETRIED = frozenset({BAD_INPUT, REFUSED})
 _ADVICE = {
     "No space left on device": "A disk is full. Needed: space for the lake and for TMPDIR. Free some space, then run"
     " the step again: it leaves the same tables as an undisturbed run.",
-    "Read-only file system": "The place that the message names cannot be written. Needed: a file system that is mounted to"
-    " be written, for the lake and for TMPDIR. Mount it so, or name another LAKE, then run the step again: it leaves the"
-    " same tables as an undisturbed run.",
+    "Read-only file system": "The place that the message names cannot be written. Needed: a file system that is mounted"
+    " to be written, for the lake and for TMPDIR. Mount it so, or name another LAKE, then run the step again: it leaves"
+    " the same tables as an undisturbed run.",
     "Permission denied": "The place that the message names is closed to this user. Needed: the right to read the input"
     " and to write the lake. Change its owner or its mode, or run as its owner, then run the step again.",
     "Connection refused": "A store or a service does not answer. Needed: one that listens at that address. Check the"
