@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from kafka_hindsight.catalog.codes import WitnessKind
+from kafka_hindsight.catalog.codes import WitnessGap, WitnessKind
 from kafka_hindsight.catalog.nouns.tones import Tone
 from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Rebalance, Witness
 from kafka_hindsight.knowledge.outage_words import noun_of
+from kafka_hindsight.measures.time_away import away_until
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.curves import count_curve
 from kafka_hindsight.report.not_known import missing_witnesses
@@ -26,6 +28,9 @@ MARKS = 240
 
 PARTS = 4
 """The parts into which the axis is divided."""
+
+_LATE = timedelta(minutes=2)
+"""A broker serves again within this time after the first line of its process. Our choice."""
 
 MARGIN = 0.1
 LEAST_MARGIN = timedelta(seconds=5)
@@ -58,14 +63,28 @@ def _broker_lanes(page: PageRows) -> Iterator[ui.StripLane]:
     worst = sorted(outages, key=lambda b: (-len(outages[b]), b))
     for broker in sorted(worst[:BROKERS]):
         own = outages[broker]
-        marks = tuple((*_place(page, o.down_at, o.up_at), 100.0, str(noun_of(o).tone)) for o in own)
+        marks = tuple((*_place(page, o.down_at, _shown_until(page, o)), 100.0, str(noun_of(o).tone)) for o in own)
         yield ui.StripLane(
             f"Broker {broker}", plain.anchor("broker", str(broker)), f"away {words.times(len(own))}", marks
         )
     if hidden := [o for broker in worst[BROKERS:] for o in outages[broker]]:
-        marks = tuple((*_place(page, o.down_at, o.up_at), 100.0, str(noun_of(o).tone)) for o in hidden)
+        marks = tuple((*_place(page, o.down_at, _shown_until(page, o)), 100.0, str(noun_of(o).tone)) for o in hidden)
         label = words.counted(len(worst) - BROKERS, "more broker")
         yield ui.StripLane(label, "cluster", f"away {words.times(len(hidden))}", marks)
+
+
+def _shown_until(page: PageRows, outage: BrokerOutage) -> datetime | None:
+    """The end of an absence, or where it is not shown up to that, the begin of the time of which no log was read."""
+    shown = away_until(replace(outage, up_at=None))
+    if outage.up_at is None or shown is None or shown >= outage.up_at:
+        return outage.up_at
+    gaps = (
+        w.first_at
+        for w in page.rows_of(Witness, "broker", outage.broker)
+        if w.kind is WitnessKind.LIFE and w.gap is WitnessGap.NO_LINES and w.first_at < outage.up_at < w.last_at + _LATE
+    )
+    unread_from = min((at for at in gaps if at >= outage.down_at), default=outage.up_at)
+    return max(shown, unread_from)
 
 
 def _count_lanes(page: PageRows) -> Iterator[ui.StripLane]:
