@@ -13,8 +13,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from uuid import uuid4
+from weakref import finalize
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -200,6 +202,7 @@ def _described(file: DataFile, names: Sequence[str]) -> list[Any]:
     return [file.path, file.size, file.stats.get("numRecords"), *bounds]
 
 
+@lru_cache(4096)
 def _plain(bound: Any) -> Any:
     """Give an instant in one form."""
     if isinstance(bound, str):
@@ -213,8 +216,23 @@ def files_of(delta: DeltaTable, table: Table, part: Part | None) -> list[DataFil
     return [file for file in _files(delta, window_columns(table)) if part is None or part.may_be_in(file)]
 
 
+_LISTED = dict[int, tuple[int, Sequence[str], list[DataFile]]]()
+"""The files of each opened table, with its version and the columns of their statistics. A change asks three times."""
+
+
 def _files(delta: DeltaTable, names: Sequence[str]) -> list[DataFile]:
     """List all files, with the statistics of these columns."""
+    key = id(delta)
+    if key not in _LISTED:
+        finalize(delta, _LISTED.pop, key, None)
+    elif _LISTED[key][:2] == (delta.version(), names):
+        return _LISTED[key][2]
+    files = _files_in_log(delta, names)
+    _LISTED[key] = delta.version(), names, files
+    return files
+
+
+def _files_in_log(delta: DeltaTable, names: Sequence[str]) -> list[DataFile]:
     adds = pa.RecordBatchReader.from_stream(delta.get_add_actions(flatten=True)).read_all()
     texts = (_as_texts(column).to_pylist() for column in adds.columns)
     rows = (dict(zip(adds.column_names, row, strict=True)) for row in zip(*texts, strict=True))
