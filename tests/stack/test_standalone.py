@@ -239,16 +239,6 @@ def test_report_opens_from_airflow_navigation(stack: Stack, tab: Tab) -> None:
     assert tab.framed == []
 
 
-def test_collection_opens_from_airflow_navigation(stack: Stack, tab: Tab) -> None:
-    tab.open(f"{stack.airflow.address}/")
-    tab.click("Browse")
-    tab.click("Kafka Hindsight: collection")
-    assert tab.tell("location.pathname").startswith("/plugin/hindsight_collection")
-    inside = "document.querySelector('iframe')?.contentDocument?.body?.innerText ?? ''"
-    until(lambda: "What this page does not know" in tab.tell(inside), "the page of collection in its frame", 60)
-    assert CLUSTER in tab.tell(inside)
-
-
 def test_alert_link_opens_report_of_its_night(stack: Stack, tab: Tab) -> None:
     name = page_name(CLUSTER, *window(PAST[0]))
     tab.open(f"{stack.airflow.address}/hindsight/{CLUSTER}/{name}#coverage")
