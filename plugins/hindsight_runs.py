@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo
 from airflow.configuration import conf
 from airflow.listeners import hookimpl
 from airflow.plugins_manager import AirflowPlugin
+from airflow.secrets.environment_variables import EnvironmentVariablesBackend
+from airflow.secrets.metastore import MetastoreBackend
 from airflow.timetables.interval import CronDataIntervalTimetable
 from hindsight_hook import inputs_of as inputs_of_connection
 from hindsight_step import CONNECTION, inputs_of
@@ -97,7 +99,7 @@ def name_of(run: Any) -> str:
     """
     params = {**run.dag.params.dump(), **(run.conf or {})}
     ends = {"data_interval_start": run.data_interval_start, "data_interval_end": run.data_interval_end}
-    inputs = inputs_of({"dag_run": run, "params": params, **ends}, params, _of_connection(run, params.get(CONNECTION)))
+    inputs = inputs_of({"dag_run": run, "params": params, **ends}, params, _of_connection(params.get(CONNECTION)))
     cluster = inputs.get("cluster")
     return f"{cluster}: {_window(inputs, params)}" if cluster else _window(inputs, params)
 
@@ -127,25 +129,20 @@ def _utc(at: datetime) -> str:
     return f"{(at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC):%Y-%m-%d %H:%M}"
 
 
-def _of_connection(run: Any, connection_id: str | None) -> dict[str, Any]:
+def _of_connection(connection_id: str | None) -> dict[str, Any]:
     """The inputs of the connection that describes the run's cluster, as the scheduler may read them.
 
-    Tasks ask Airflow's secrets backends. The scheduler holds the session of this run: it looks into variables and into
-    that session, and never waits for a backend.
+    Tasks ask Airflow's secrets backends. The scheduler looks into variables and into its own database, and never waits
+    for a backend.
     """
-    from airflow.models import Connection
-    from airflow.secrets.environment_variables import EnvironmentVariablesBackend
-    from sqlalchemy import select
-    from sqlalchemy.orm import object_session
-
     if not connection_id:
         return {}
     if conf.get("secrets", "backend", fallback=""):
         raise NotKnown(f"A secrets backend may hold the connection {connection_id}.")
-    session = object_session(run)
-    connection = EnvironmentVariablesBackend().get_connection(connection_id)
-    if connection is None and session is not None:
-        connection = session.scalar(select(Connection).where(Connection.conn_id == connection_id))
+    connections = (
+        backend.get_connection(connection_id) for backend in (EnvironmentVariablesBackend(), MetastoreBackend())
+    )
+    connection = next(filter(None, connections), None)
     return inputs_of_connection(connection) if connection else {}
 
 

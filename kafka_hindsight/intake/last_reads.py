@@ -11,6 +11,9 @@ from kafka_hindsight.intake.read_ends import ReadEnd, clusters_with_states, stat
 from kafka_hindsight.lake import landing
 from kafka_hindsight.shared.grouping import grouped
 
+_NOTHING = dict.fromkeys(("broker", "last_line_at", "read_to_end_at", "lines_in", "unparsed")) | {"origin": ""}
+"""The columns of a log of which only its growth is known."""
+
 
 def with_last_reads(lake: str, rows: Iterable[RowValues]) -> list[dict[str, Any]]:
     """The rows of the query collection_health, each with what the last reading of its log left.
@@ -29,9 +32,6 @@ def with_last_reads(lake: str, rows: Iterable[RowValues]) -> list[dict[str, Any]
         alone = ({**_NOTHING, "cluster": cluster, "source": source} for source in sorted(ends.keys() - sources))
         answer += [*own, *(_with_reading(row, ends[row["source"]]) for row in alone)]
     return answer
-
-
-_NOTHING = dict.fromkeys(("broker", "last_line_at", "read_to_end_at", "lines_in", "unparsed")) | {"origin": ""}
 
 
 def _file_source(row: RowValues) -> str:

@@ -63,7 +63,7 @@ class Store:
 
     def __init__(self, lake: str) -> None:
         self.lake = lake.rstrip("/")
-        self._opened = dict[Table, DeltaTable]()
+        self._tables = dict[Table, DeltaTable]()
 
     def create(self, *tables: Table) -> None:
         """Create those tables that are not there.
@@ -260,10 +260,10 @@ class Store:
         return delta_log.newest_version(landing.names_in(self._log(table)))
 
     def _open(self, table: Table) -> DeltaTable:
-        """Open the newest version. To open one takes 20 ms after 300 commits, so it stays open until there is another."""
-        newest, delta = self.version(table), self._opened.get(table)
+        """Open the newest version: a step of 20 ms after 300 commits, so it stays open until there is another."""
+        newest, delta = self.version(table), self._tables.get(table)
         if delta is None or delta.version() != newest:
-            delta = self._opened[table] = open_table(self.path(table), table)
+            delta = self._tables[table] = open_table(self.path(table), table)
         return delta
 
     def _create(self, table: Table) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,12 +38,13 @@ CONNECTION = {"conn_type": "hindsight", "host": "/lake", "schema": "live", "extr
 
 
 @pytest.fixture()
-def session() -> Iterator[Session]:
-    """Airflow's own tables, in memory."""
+def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    """Airflow's own tables, in memory, which it asks in one session."""
     engine = create_engine("sqlite://")
     tables = ("dag_run", "dag_run_note", "connection", "log_template")
     Base.metadata.create_all(engine, tables=[Base.metadata.tables[name] for name in tables])
     with Session(engine) as opened:
+        monkeypatch.setattr("airflow.utils.session.create_session", lambda *_, **__: nullcontext(opened))
         yield opened
 
 

@@ -55,7 +55,7 @@ class ClusterContext:
     which the metadata log is; `log_spans` are the spans of the brokers' logs, None: each is at hand all the time.
     `clocks` are those that are known to be wrong, `refusals` the lines in which a broker could not authenticate with
     another one. `witnesses` say what the logs of each broker could show; of a broker without any, all of it.
-    `read`: the times in which logs of brokers were read.
+    `read_times`: the times in which logs of brokers were read.
     """
 
     outages: tuple[BrokerOutage, ...] = ()
@@ -70,7 +70,7 @@ class ClusterContext:
     clocks: tuple[ClockError, ...] = ()
     refusals: Sequence[Event] = ()
     witnesses: Sequence[Witness] = ()
-    read: ReadTimes = ALL_READ
+    read_times: ReadTimes = ALL_READ
 
     @cached_property
     def _own_witnesses(self) -> Mapping[tuple[WitnessKind, int | None], Sequence[Witness]]:
@@ -212,7 +212,7 @@ def context_of(
     clocks: tuple[ClockError, ...] = (),
     refusals: Sequence[Event] = (),
     witnesses: Sequence[Witness] = (),
-    read: ReadTimes = ALL_READ,
+    read_times: ReadTimes = ALL_READ,
 ) -> ClusterContext:
     """The context of a cluster's partitions, from silver.events of at least CONTEXT_KINDS, with look-back."""
     ordered = in_order(e for e in events if e.kind in CONTEXT_KINDS)
@@ -232,7 +232,7 @@ def context_of(
         clocks=clocks,
         refusals=refusals,
         witnesses=witnesses,
-        read=read,
+        read_times=read_times,
     )
 
 

@@ -223,13 +223,13 @@ def rebuild_group_stops(
     logs_end: datetime,
     log_spans: Sequence[LogSpan] = (),
     begins: Iterable[datetime] = (),
-    read: ReadTimes = ALL_READ,
+    read_times: ReadTimes = ALL_READ,
 ) -> list[Unavailability]:
     """Rows of gold.unavailability about one group: one from each stop of the whole group to its next assignment.
 
     `events` include those of the group's records; `logs_end` is the last line of any broker, `log_spans` are the spans
     of each broker's own log. `begins`: the instants at which the metadata of the cluster began again, and with them
-    all groups. `read`: the times in which logs were read.
+    all groups. `read_times`: the times in which logs were read.
     """
     removals = instants([*(e.happened_at for e in events if e.kind in _REMOVALS), *begins])
     rows = []
@@ -237,16 +237,18 @@ def rebuild_group_stops(
         interval, first, last = _interval(chain, following), chain[0], chain[-1]
         removed_at = removals.first_after(interval.start)
         if removed_at and (interval.end is None or removed_at < interval.end):
-            interval = _as_read(interval.within(None, removed_at), read)
+            interval = _as_read(interval.within(None, removed_at), read_times)
         elif not _follow_on(chain):
-            interval = _as_read(interval, read)
+            interval = _as_read(interval, read_times)
         has_end = last.outcome in (Outcome.COMPLETED, Outcome.EMPTIED)
         confidence = Confidence.CERTAIN if has_end else Confidence.LIKELY
         kind, subject = UnavailabilityKind.NO_CONSUMER, (first.cluster, first.group_id)
         quotes, rebalance_id = [*first.evidence, *last.evidence], first.rebalance_id
         why, shown_until = first.explanation, _shown_until(last, log_spans) or logs_end
         until = min(logs_end, shown_until)
-        row = ledger_row(kind, subject, interval, until, why, confidence, quotes, rebalance_id=rebalance_id, read=read)
+        row = ledger_row(
+            kind, subject, interval, until, why, confidence, quotes, rebalance_id=rebalance_id, read_times=read_times
+        )
         rows.append(row)
     return rows
 
@@ -257,12 +259,12 @@ def _follow_on(chain: Sequence[Rebalance]) -> bool:
     return all(before is not None and before == after for before, after in reached)
 
 
-def _as_read(interval: BoundedInterval[None], read: ReadTimes) -> BoundedInterval[None]:
+def _as_read(interval: BoundedInterval[None], read_times: ReadTimes) -> BoundedInterval[None]:
     """The interval as far as logs were read without a break: later the group may have had members."""
     proven, end = interval.proven, interval.end
     if proven is None or end is None:
         return interval
-    until = read.until(min(proven.start, end), end)
+    until = read_times.until(min(proven.start, end), end)
     return interval if until == end else replace(interval, end=until, proven=span(proven.start, until))
 
 

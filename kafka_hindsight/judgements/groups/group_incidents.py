@@ -323,7 +323,7 @@ class IncidentCase:
     def replaced(self) -> str:
         """How many members left and how many others joined, within which time, in words."""
         own = self.replacement
-        return f"{own.left} left and {own.joined} others joined within {duration(own.span)}" if own else ""
+        return f"{own.leavers} left and {own.joiners} others joined within {duration(own.span)}" if own else ""
 
     @property
     def rhythm(self) -> str:
@@ -399,7 +399,7 @@ INCIDENTS: tuple[Ruling[IncidentCase], ...] = (
         source=_ADR,
         cases=("groups/deployment-4.1 billing-deploy-9 01:45:27.117", "groups/storm-2.8 billing-storm-8 01:48:02.233"),
     ),
-    Certain(
+    Likely(
         IncidentKind.MEMBERS_REPLACED,
         "Members of group '{leading.group_id}' were replaced: {replaced}. The logs do not show whether the same program"
         " goes on under new names.",

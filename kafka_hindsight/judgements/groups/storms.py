@@ -166,8 +166,8 @@ class Replacement:
     """Members that left a group, and as many others that joined it after them, in the units at these places."""
 
     places: Sequence[int]
-    left: int
-    joined: int
+    leavers: int
+    joiners: int
     span: timedelta
 
 
@@ -177,8 +177,8 @@ _DOUBTS = (Confidence.POSSIBLE, Confidence.UNKNOWN)
 class _Successor(NamedTuple):
     left_at: datetime
     joined_at: datetime
-    left: str
-    joined: str
+    leaver: str
+    joiner: str
     units: tuple[int, int]
 
 
@@ -192,23 +192,23 @@ def find_replacements(units: Sequence[RebalanceUnit]) -> list[Replacement]:
     """
     acts = [(act, client_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
     broken = {n for act, _, n in acts if act.cause.noun.is_removal or act.rebalance.confidence in _DOUBTS}
-    known = sorted((a for a in acts if a[1] and a[2] not in broken), key=lambda a: a[0].at)
-    joins = [a for a in known if a[0].cause.noun.is_arrival and not a[0].cause.noun.is_return]
+    acts_in_order = sorted((a for a in acts if a[1] and a[2] not in broken), key=lambda a: a[0].at)
+    joins = [a for a in acts_in_order if a[0].cause.noun.is_arrival and not a[0].cause.noun.is_return]
     successors = []
-    for leave, client, n in (a for a in known if a[0].cause.noun.is_leave):
+    for leave, client, n in (a for a in acts_in_order if a[0].cause.noun.is_leave):
         later = (j for j in joins if leave.at <= j[0].at <= leave.at + RETURN_WITHIN and j[1] != client)
         if (join := next(later, None)) is not None:
             joins.remove(join)
             successors.append(_Successor(leave.at, join[0].at, client, join[1], (n, join[2])))
     replacements = []
     for chain in runs(sorted(successors), lambda run, s: s.left_at - run[-1].joined_at <= RETURN_WITHIN):
-        left, joined = {s.left for s in chain}, {s.joined for s in chain}
+        leavers, joiners = {s.leaver for s in chain}, {s.joiner for s in chain}
         places = sorted({n for s in chain for n in s.units})
         before, after = units[places[0]][0].members_before, units[places[-1]][-1].members_after
         is_as_large = None in (before, after) or before == after
-        if min(len(left), len(joined)) > 1 and not left & joined and is_as_large:
+        if min(len(leavers), len(joiners)) > 1 and not leavers & joiners and is_as_large:
             span = chain[-1].joined_at - chain[0].left_at
-            replacements.append(Replacement(places, len(left), len(joined), span))
+            replacements.append(Replacement(places, len(leavers), len(joiners), span))
     return replacements
 
 

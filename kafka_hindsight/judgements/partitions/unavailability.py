@@ -33,13 +33,13 @@ def rebuild_unavailability(
     logs_end: datetime,
     observed_window: Window,
     clocks: Sequence[ClockError] = (),
-    read: ReadTimes = ALL_READ,
+    read_times: ReadTimes = ALL_READ,
 ) -> list[Unavailability]:
     """Rows of gold.unavailability about partitions, by partition, kind and time.
 
     Rows of one partition and kind do not overlap. `changes` are those of the partitions, in order of time, `logs_end`
     is the instant of the last line of any broker, `observed_window` the window with its look-back and look-ahead, and
-    `clocks` are those that are known to be wrong, `read` the times in which logs were read.
+    `clocks` are those that are known to be wrong, `read_times` the times in which logs were read.
     """
     shrinks = by_partition(c for c in changes if c.change is IsrChangeKind.SHRINK)
     rows: list[Unavailability] = []
@@ -59,7 +59,11 @@ def rebuild_unavailability(
             why: Reason = interval.value
             ids = {"failover_id": why.failover_id, "outage_id": why.outage_id}
             says, confidence, quotes = why.explanation, why.confidence, why.quotes
-            rows.append(ledger_row(kind, history.key, interval, logs_end, says, confidence, quotes, **ids, read=read))
+            rows.append(
+                ledger_row(
+                    kind, history.key, interval, logs_end, says, confidence, quotes, **ids, read_times=read_times
+                )
+            )
     return rows
 
 

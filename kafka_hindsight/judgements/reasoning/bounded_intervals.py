@@ -109,17 +109,17 @@ def ledger_row(
     failover_id: str | None = None,
     rebalance_id: str | None = None,
     outage_id: str | None = None,
-    read: ReadTimes = ALL_READ,
+    read_times: ReadTimes = ALL_READ,
 ) -> Unavailability:
     """One row of gold.unavailability.
 
     `subject`: the cluster with a group, or with a topic and a partition. `logs_end`: the last line of any broker, by
     which an interval without an end was not over. `confidence`: the most that the evidence allows; it is `likely` at
     most where no proof shows that it lasted at all. A failover or a rebalance began it, and `outage_id` is behind it.
-    `read`: the times in which logs were read.
+    `read_times`: the times in which logs were read.
     """
     cluster, *names = subject
-    read_until = read.until(min(interval.start, logs_end), logs_end)
+    read_until = read_times.until(min(interval.start, logs_end), logs_end)
     low, high, possible = interval.low(read_until), interval.high, interval.possible
     subject_name = "-".join(map(str, names))
     columns: dict[str, Any] = dict(zip(("topic", "partition") if len(names) > 1 else ("group_id",), names, strict=True))

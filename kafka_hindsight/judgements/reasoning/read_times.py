@@ -33,8 +33,8 @@ class ReadTimes:
     @classmethod
     def of(cls, files: Iterable[LogFile]) -> ReadTimes:
         """Those of the files of a cluster's brokers."""
-        read = joined(Interval(f.first_at, f.last_at, None) for f in files if f.first_at and f.last_at)
-        return cls(Intervals(Interval(a.end or a.start, b.start, None) for a, b in pairwise(read)))
+        spans = joined(Interval(f.first_at, f.last_at, None) for f in files if f.first_at and f.last_at)
+        return cls(Intervals(Interval(a.end or a.start, b.start, None) for a, b in pairwise(spans)))
 
     def until(self, since: datetime, end: datetime) -> datetime:
         """The last instant up to `end` up to which logs were read without a break from `since` on."""

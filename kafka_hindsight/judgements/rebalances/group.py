@@ -148,7 +148,7 @@ def rebuild_group(group_id: str, events: Iterable[Event], context: GroupContext)
     ordered = list(drop_superseded_coordinators(in_order))
     registry = MemberRegistry(ordered)
     identity = Identity(registry, group_id)
-    episodes, gaps = _episodes(group_id, ordered, identity, context.read)
+    episodes, gaps = _episodes(group_id, ordered, identity, context.read_times)
     buried_at = earliest(*(e.happened_at for e in ordered if e.kind == Kind.GROUP_BURIED))
     gaps += _unseen_generations(ordered, context.observed_to)
     if not any(e.origin == Origin.BROKER for e in ordered):  # members show only the generations that they joined
@@ -217,7 +217,7 @@ def _lower_confidence(rows: Sequence[Rebalance], events: Sequence[Event]) -> lis
 
 
 def _episodes(
-    group_id: str, events: Sequence[Event], identity: Identity, read: ReadTimes
+    group_id: str, events: Sequence[Event], identity: Identity, read_times: ReadTimes
 ) -> tuple[list[Episode], list[GenerationGap]]:
     """The episodes of both protocols in order of start, each with the one before it, and the breaks between them."""
     of_coordinator = [e for e in events if e.origin == Origin.BROKER] or as_coordinator(events)
@@ -226,7 +226,7 @@ def _episodes(
     stored = timelines(stores, attrgetter("generation"), attrgetter("happened_at"))
     finished = [_with_stored_end(e, stored) for e in with_changes(classic, of_coordinator)]
     epochs, epoch_gaps = build_epochs(group_id, events)
-    of_both = sorted((_as_read(e, read) for e in (*finished, *epochs)), key=lambda e: e.started_at)
+    of_both = sorted((_as_read(e, read_times) for e in (*finished, *epochs)), key=lambda e: e.started_at)
     linked: list[Episode] = []
     for episode in _with_unseen_joins(with_lone_removals(group_id, of_both, of_coordinator), identity):
         linked.append(replace(episode, previous=linked[-1] if linked else None))
@@ -234,10 +234,10 @@ def _episodes(
     return linked, [*([] if never_classic else classic_gaps), *epoch_gaps]
 
 
-def _as_read(episode: Episode, read: ReadTimes) -> Episode:
+def _as_read(episode: Episode, read_times: ReadTimes) -> Episode:
     """The episode without an end where only the begin of the next one shows it, and logs between were not read."""
     is_cut = episode.outcome == Outcome.INTERRUPTED and episode.ended_at is not None
-    if not is_cut or episode.ended_at is None or read.is_whole(episode.started_at, episode.ended_at):
+    if not is_cut or episode.ended_at is None or read_times.is_whole(episode.started_at, episode.ended_at):
         return episode
     return replace(episode, outcome=Outcome.UNFINISHED, ended_at=None)
 

@@ -135,7 +135,7 @@ class GroupContext:
     `observed_from` and `observed_to` bound the broker lines that were read, `log_spans` those of each broker's own log.
     `expiries` are the lines in which sessions of any group expired, `refusals` those about clients that failed to
     authenticate, or whose quota changed, `stalls` those by which a process had stood still for a minute or more.
-    `read`: the times in which logs of brokers were read.
+    `read_times`: the times in which logs of brokers were read.
     """
 
     cluster: str
@@ -147,7 +147,7 @@ class GroupContext:
     expiries: Sequence[Event] = ()
     refusals: Sequence[Event] = ()
     stalls: Sequence[Event] = ()
-    read: ReadTimes = ALL_READ
+    read_times: ReadTimes = ALL_READ
 
     @cached_property
     def failed_authentications(self) -> dict[str, Timeline[Event]]:

@@ -56,7 +56,7 @@ def came_back_after_removal(case: Case) -> Proof | None:
     if not case.former_self or not removal:
         return None
     delay = duration(case.at - removal.at)
-    if not case.context.read.is_whole(removal.at, case.at):
+    if not case.context.read_times.is_whole(removal.at, case.at):
         delay = f"at most {delay}"  # It may have come and gone meanwhile.
     words = {"delay": delay, "departure": _DEPARTURES[removal.how]}
     return proof_of(*case.former_self.introduced_by, removal.event, **words)

@@ -269,7 +269,7 @@ def gather_facts(
     before_outages = {bisect_right(read_at, o.down_at) for o in outages} - {0}
     refused = {kind: [e for e in refusals if e.kind == kind] for kind in _REFUSED}
     ordered = sorted(changes, key=lambda c: (c.at, c.kind, c.topic))
-    read = ReadTimes.of(files)
+    read_times = ReadTimes.of(files)
     return WindowFacts(
         context=context_of(
             [*events, *controllers],
@@ -279,7 +279,7 @@ def gather_facts(
             refused[Kind.AUTHENTICATION_REFUSED],
             witnesses,
             # Records of the metadata log show what logs of their time do not.
-            ALL_READ if any(e.origin == Origin.RECORD for e in events) else read,
+            ALL_READ if any(e.origin == Origin.RECORD for e in events) else read_times,
         ),
         groups=GroupContext(
             scope.cluster,
@@ -291,7 +291,7 @@ def gather_facts(
             expiries,
             [*refused[Kind.AUTHENTICATION_FAILED], *refused[Kind.QUOTA_CHANGED]],
             stalls,
-            read,
+            read_times,
         ),
         settings=settings_of(events),
         last_read_at=max((at for at in read_at if scope.window.holds(at)), default=None),

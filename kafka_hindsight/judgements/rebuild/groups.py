@@ -233,8 +233,8 @@ def judge_group(
         )
     witnessed = in_order([*events, *events_of_records(records, scope.wide_window.start)])
     # Records of the group show what logs of its time do not.
-    read = ALL_READ if records else facts.groups.read
-    history = rebuild_group(group_id, witnessed, replace(facts.groups, read=read))
+    read_times = ALL_READ if records else facts.groups.read_times
+    history = rebuild_group(group_id, witnessed, replace(facts.groups, read_times=read_times))
     witnesses = Witnesses(witnessed, records, readings, members)
     stops = stops_of(history.rebalances, witnesses)
     imbalances = find_imbalances(
@@ -265,7 +265,7 @@ def judge_group(
             facts.groups.observed_to,
             facts.groups.log_spans,
             incarnations_begun(facts.context.controller_epochs),
-            read,
+            read_times,
         ),
         imbalances,
     )

@@ -157,9 +157,9 @@ def judge_partitions(
         rebuild_truncations(incarnations, leaders.failovers, window),
         changes,
         shrink_spans(changes),
-        rebuild_risks(histories, leaders.failovers, logs_end, scope.window, context.read),
+        rebuild_risks(histories, leaders.failovers, logs_end, scope.window, context.read_times),
         rebuild_unavailability(
-            histories, facts.groups.outages, changes, logs_end, window, context.clocks, context.read
+            histories, facts.groups.outages, changes, logs_end, window, context.clocks, context.read_times
         ),
     )
 

@@ -163,9 +163,9 @@ def file(first: float, last: float) -> LogFile:
 )
 def test_logs_were_read_up_to_the_first_gap(since: float, end: float, until: float) -> None:
     """Files of which one begins within two minutes after another leave no gap."""
-    read = ReadTimes.of([file(220, 400), file(0, 40), file(100, 100), file(60, 90)])
-    assert read.until(after(since), after(end)) == after(end)
-    read = ReadTimes.of([file(300, 400), file(0, 40), file(60, 100)])
-    assert read.until(after(since), after(end)) == after(until)
-    assert read.is_whole(after(since), after(end)) == (until == end)
+    read_times = ReadTimes.of([file(220, 400), file(0, 40), file(100, 100), file(60, 90)])
+    assert read_times.until(after(since), after(end)) == after(end)
+    read_times = ReadTimes.of([file(300, 400), file(0, 40), file(60, 100)])
+    assert read_times.until(after(since), after(end)) == after(until)
+    assert read_times.is_whole(after(since), after(end)) == (until == end)
     assert ALL_READ.until(after(since), after(end)) == after(end)

@@ -395,7 +395,7 @@ def _until_gone(
     inside, gone_at = loss.within(None, incarnation.gone_at), incarnation.gone_at
     if gone_at is None or inside.end != gone_at or loss.end == gone_at or inside.proven is None:
         return inside
-    until = context.read.until(inside.proven.start, gone_at)
+    until = context.read_times.until(inside.proven.start, gone_at)
     return replace(inside, end=until, proven=span(inside.proven.start, until))
 
 

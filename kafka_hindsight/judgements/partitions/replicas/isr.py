@@ -231,7 +231,7 @@ def _explained(shrink: Shrink) -> IsrChange:
     # A replica that was moved away has no ISR to come back to.
     moved_at = shrink.at if cause is OutOfSyncKind.REASSIGNMENT else None
     gone_at = shrink.incarnation.gone_at
-    if gone_at and not shrink.context.read.is_whole(shrink.at, gone_at):
+    if gone_at and not shrink.context.read_times.is_whole(shrink.at, gone_at):
         gone_at = None  # It may have been in sync again meanwhile.
     ends = [at for at in (moved_at, shrink.replica_removed_at, gone_at) if at is not None]
     end, leader_end = int(laggard[2]) if laggard else -1, proposal.log_offset if proposal else None

@@ -307,7 +307,7 @@ def _isrs_of(
         A leader writes its own changes to its own logger. What a controller changes, where it detects a broker of the
         ISR as down, a leader says to the state change logger alone.
         """
-        read_until = context.read.until(observed.at, NEVER)
+        read_until = context.read_times.until(observed.at, NEVER)
         unread_from = None if read_until == NEVER else read_until
         last = [leader.value for leader in leaders.at(observed.at) if leader.end is None]
         unseen = partial(context.unseen_from, WitnessKind.IN_SYNC, last or observed.isr, observed.at)
@@ -366,20 +366,20 @@ def rebuild_risks(
     failovers: Iterable[Failover],
     logs_end: datetime,
     window: Window,
-    read: ReadTimes = ALL_READ,
+    read_times: ReadTimes = ALL_READ,
 ) -> list[PartitionRisk]:
     """Rows of gold.partition_risks: one for each partition that risked anything, in order.
 
-    Each time lies within the window, and the times of two windows that touch add up to those of both together. `read`:
-    the times in which logs were read.
+    Each time lies within the window, and the times of two windows that touch add up to those of both together.
+    `read_times`: the times in which logs were read.
     """
     failovers_of = by_partition(failovers, "happened_at")
-    rows = (_row(history, failovers_of[history.key], logs_end, window, read) for history in histories)
+    rows = (_row(history, failovers_of[history.key], logs_end, window, read_times) for history in histories)
     return [row for row in rows if row]
 
 
 def _row(
-    history: ReplicaHistory, failovers: Sequence[Failover], logs_end: datetime, window: Window, read: ReadTimes
+    history: ReplicaHistory, failovers: Sequence[Failover], logs_end: datetime, window: Window, read_times: ReadTimes
 ) -> PartitionRisk | None:
     """The row of one partition for the window; None where it risked nothing."""
     states, seen_until = history.states(window), min(max(logs_end, window.start), window.end)
@@ -396,7 +396,7 @@ def _row(
 
     proven = (i.proven for i in history.leaderless if i.proven)
     leaderless = until_logs_end(
-        i if i.end else replace(i, end=read.until(min(i.start, seen_until), seen_until)) for i in proven
+        i if i.end else replace(i, end=read_times.until(min(i.start, seen_until), seen_until)) for i in proven
     )
     # Not known where no evidence bounds one of the elections.
     is_bounded = all(f.leader_to == NOBODY or f.leaderless_high_ms is not None for f in failovers)
