@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -185,12 +186,6 @@ class Session:
                 self.ask(text)
         except duckdb.Error as error:
             raise BadInput(self._sentence(error)) from error
-        except RuntimeError as error:
-            # DuckDB wraps a Ctrl-C that came while a query ran, and its threads go on with the query until interrupted.
-            if isinstance(error.__cause__, KeyboardInterrupt):
-                self.connection.interrupt()
-                raise error.__cause__ from None
-            raise
 
     def _sentence(self, error: duckdb.Error) -> str:
         """An error in one sentence. For a table that does not exist, DuckDB would propose one of its own schemas."""
@@ -204,10 +199,20 @@ class Session:
     def ask(self, sql: str) -> None:
         """Print what each query of a text answers; other statements answer nothing."""
         for statement in self.connection.extract_statements(sql):
-            answer = self.connection.execute(statement)
+            answer = self._execute(statement)
             if statement.expected_result_type == [duckdb.ExpectedResultType.QUERY_RESULT]:
                 names = [column[0] for column in answer.description or ()]
                 write_rows(names, answer_rows(answer), self.format)
+
+    def _execute(self, statement: duckdb.Statement) -> duckdb.DuckDBPyConnection:
+        """Execute a statement in another thread, so that Ctrl-C ends it: DuckDB's own wait may lose one."""
+        with ThreadPoolExecutor(1) as worker:
+            execution = worker.submit(self.connection.execute, statement)
+            try:
+                return execution.result()
+            except KeyboardInterrupt:
+                self.connection.interrupt()
+                raise
 
     def _command(self, text: str) -> None:
         command, _, argument = text.rstrip(";").partition(" ")
