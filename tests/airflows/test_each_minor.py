@@ -113,5 +113,7 @@ def test_dag_files_load_and_audit_runs_on_each_minor_version(
     suite.parent.mkdir()
     suite.write_text(json.dumps(NO_OUTAGE))
     refused = airflow("dags", "test", "kafka_night_audit_orders", "2026-11-23T02:00Z", *whole, may_fail=True)
-    assert re.search(r"Refused: validate ended with exit code 42\..* user\.no_outage is broken", refused), refused
+    sentences = " ".join(re.sub(r"[│\n]", " ", refused).split())
+    for sentence in ("Refused: Nothing was published", "user.no_outage is broken", "validate ended with exit code 42."):
+        assert sentence in sentences, refused
     assert [o["kind"] for o in rows(lake, "gold.broker_outages")] == ["crash"]
