@@ -100,7 +100,7 @@ class IncidentKind(NounCode):
     )
     MEMBERS_REPLACED = IncidentNoun(
         code="members_replaced", verb="had members replaced one after another, in {}",
-        meaning="Members left, and as many others joined after them.",
+        meaning="Members left, and another one joined after each.",
     )
     STORM = IncidentNoun(
         code="storm", note=", in a storm", is_trouble=True,

@@ -353,7 +353,7 @@ def members_were_restarted_in_turn(case: IncidentCase) -> Proof | None:
 
 
 def others_took_their_places(case: IncidentCase) -> Proof | None:
-    """Two members or more left, another one joined within ten minutes of each, and the group is as large as before."""
+    """Two members or more left, another one joined within ten minutes of each, and no line shows another size then."""
     return proof_if(case.replacement)
 
 

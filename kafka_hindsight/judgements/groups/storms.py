@@ -187,7 +187,7 @@ def find_replacements(units: Sequence[RebalanceUnit]) -> list[Replacement]:
 
     Lines name a member by its client id, its instance id and its member id alone, so they do not show whether the same
     program goes on under another name. A unit in which a session or a limit ran out belongs to none, and neither does
-    one whose cause is only possible. Where the group has another number of members afterwards, it was made larger or
+    one whose cause is only possible. Where lines show another number of members afterwards, it was made larger or
     smaller.
     """
     acts = [(act, client_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
@@ -205,8 +205,8 @@ def find_replacements(units: Sequence[RebalanceUnit]) -> list[Replacement]:
         leavers, joiners = {s.leaver for s in chain}, {s.joiner for s in chain}
         places = sorted({n for s in chain for n in s.units})
         before, after = units[places[0]][0].members_before, units[places[-1]][-1].members_after
-        is_as_large = None in (before, after) or before == after
-        if min(len(leavers), len(joiners)) > 1 and not leavers & joiners and is_as_large:
+        is_resized = None not in (before, after) and before != after
+        if min(len(leavers), len(joiners)) > 1 and not leavers & joiners and not is_resized:
             span = chain[-1].joined_at - chain[0].left_at
             replacements.append(Replacement(places, len(leavers), len(joiners), span))
     return replacements
