@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kafka_hindsight.cli.options import AsJson, LakeOption
+from kafka_hindsight.cli.options import AsHtml, AsJson, ClustersOption, LakeOption, LakesOption
 from kafka_hindsight.lake.publication import newest_versions, note
 from kafka_hindsight.report.collection import Collection, collection_lines, collection_page
 from kafka_hindsight.report.fleet import Fleet, fleet_lines, fleet_page, late_clusters
@@ -82,18 +82,14 @@ def _nights(lake: str, as_json: bool) -> int:
 
 
 def fleet(
-    lake: Annotated[
-        str | None, typer.Option(envvar="LAKE", metavar="LAKE", help="the lake; default: all lakes of the settings")
-    ] = None,
+    lake: LakesOption = None,
     as_json: AsJson = False,
-    html: Annotated[bool, typer.Option("--html", help="print the page")] = False,
+    html: AsHtml = False,
     link: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="the address of a report's page, with {cluster} and {page}"),
     ] = None,
-    cluster: Annotated[
-        list[str] | None, typer.Option(metavar="CLUSTER", help="only this cluster; may be repeated")
-    ] = None,
+    cluster: ClustersOption = None,
 ) -> int:
     """Print all clusters of a lake, or of all lakes of the settings, the worst first, and which were not audited."""
     from kafka_hindsight.sql import answers
@@ -132,14 +128,10 @@ def _fleet_of(lakes: Sequence[str], link: str | None) -> Fleet:
 
 
 def collection(
-    lake: Annotated[
-        str | None, typer.Option(envvar="LAKE", metavar="LAKE", help="the lake; default: all lakes of the settings")
-    ] = None,
+    lake: LakesOption = None,
     as_json: AsJson = False,
-    html: Annotated[bool, typer.Option("--html", help="print the page")] = False,
-    cluster: Annotated[
-        list[str] | None, typer.Option(metavar="CLUSTER", help="only this cluster; may be repeated")
-    ] = None,
+    html: AsHtml = False,
+    cluster: ClustersOption = None,
 ) -> int:
     """Print which logs are behind their cluster, in a lake or in all lakes of the settings, and what is not known."""
     from kafka_hindsight.sql import answers

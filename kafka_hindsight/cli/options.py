@@ -19,7 +19,12 @@ LakeOption = Annotated[
 AtOption = Annotated[
     str | None, typer.Option(metavar="AT", help="act as of 2026-11-20T00:05Z, for example; default: now")
 ]
+LakesOption = Annotated[
+    str | None, typer.Option(envvar="LAKE", metavar="LAKE", help="the lake; default: all lakes of the settings")
+]
+ClustersOption = Annotated[list[str] | None, typer.Option(metavar="CLUSTER", help="only this cluster; may be repeated")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
+AsHtml = Annotated[bool, typer.Option("--html", help="print the page")]
 
 
 def instant_or_now(text: str | None) -> datetime:

@@ -11,8 +11,8 @@ from functools import cached_property
 from kafka_hindsight.catalog.codes import Origin
 from kafka_hindsight.catalog.table_model import RowValues
 from kafka_hindsight.report import blocks as ui
+from kafka_hindsight.report.fleet import require_clusters
 from kafka_hindsight.shared import plain, words
-from kafka_hindsight.shared.exits import BadInput
 from kafka_hindsight.shared.grouping import grouped
 
 BEHIND = timedelta(hours=1)
@@ -96,10 +96,7 @@ class Collection:
         Raises:
             BadInput: No log is of one of them, and no settings name it.
         """
-        names = {*self.of_cluster, *self.configured}
-        unknown = {name: plain.visible(words.did_you_mean(name, names)) for name in clusters if name not in names}
-        if unknown:
-            raise BadInput(*(f"There is no cluster {plain.visible(n)!r}.{hint}" for n, hint in unknown.items()))
+        require_clusters(clusters, {*self.of_cluster, *self.configured})
         logs = [log for log in self.logs if log.cluster in clusters]
         unread = {name: reason for name, reason in (self.unread or {}).items() if name in clusters}
         return replace(self, logs=logs, configured=[c for c in self.configured if c in clusters], unread=unread)

@@ -101,10 +101,7 @@ class Fleet:
         Raises:
             BadInput: No night is of one of them, and no settings name it.
         """
-        known = {*self.of_cluster, *self.configured}
-        unknown = {name: plain.visible(words.did_you_mean(name, known)) for name in clusters if name not in known}
-        if unknown:
-            raise BadInput(*(f"There is no cluster {plain.visible(n)!r}.{hint}" for n, hint in unknown.items()))
+        require_clusters(clusters, {*self.of_cluster, *self.configured})
         nights = [n for n in self.nights if n.cluster in clusters]
         incidents = [i for i in self.incidents if i.cluster in clusters]
         return Fleet(nights, incidents, self.at, [c for c in self.configured if c in clusters])
@@ -279,3 +276,10 @@ def _incident_words(fleet: Fleet, incident: FleetIncident) -> ui.Words:
     anchor = plain.anchor("incident", incident.incident_id)
     link = ui.PageLink(plain.shortened(incident.headline, 160), page, anchor)
     return words.instant(incident.started_at), " ", ui.Name(plain.shortened(incident.cluster)), ": ", link
+
+
+def require_clusters(clusters: Iterable[str], names: Collection[str]) -> None:
+    """Check that each cluster is one of these names. Raises: BadInput with a sentence for each that is not."""
+    hints = {cluster: plain.visible(words.did_you_mean(cluster, names)) for cluster in clusters if cluster not in names}
+    if hints:
+        raise BadInput(*(f"There is no cluster {plain.visible(name)!r}.{hint}" for name, hint in hints.items()))
