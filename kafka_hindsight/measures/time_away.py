@@ -12,8 +12,13 @@ from kafka_hindsight.shared.durations import MS, OUTAGE_SHADOW
 
 def away_until(outage: BrokerOutage) -> datetime | None:
     """The instant up to which an absence is shown to have lasted, its end where that is known; None: no bound."""
-    if outage.up_at or outage.away_low_ms is None:
-        return outage.up_at
+    return outage.up_at or least_until(outage)
+
+
+def least_until(outage: BrokerOutage) -> datetime | None:
+    """The instant up to which an absence surely lasted, if its end is left out; None: no bound."""
+    if outage.away_low_ms is None:
+        return None
     return max(outage.down_at, outage.detected_at or outage.down_at) + outage.away_low_ms * MS
 
 

@@ -192,16 +192,19 @@ def test_cluster_is_shown_only_to_readers_of_its_dag(shared: Path, client: TestC
         assert client.get(path).status_code == 404
 
 
+def configure_three(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings with three clusters, each with a lake of its own."""
+    names = ("one", "two", "three")
+    clusters = (f"[[clusters]]\nname = '{n}'\nlogs = '/{n}'\nlake = '{folder}/{n}'\n" for n in names)
+    (folder / "h.toml").write_text("".join(clusters))
+    monkeypatch.setenv(FILE_VARIABLE, str(folder / "h.toml"))
+    monkeypatch.delenv("LAKE", raising=False)
+
+
 def test_fleet_page_has_permitted_clusters_of_all_lakes(
     client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "h.toml").write_text(
-        "".join(
-            f"[[clusters]]\nname = '{n}'\nlogs = '/{n}'\nlake = '{tmp_path}/{n}'\n" for n in ("one", "two", "three")
-        )
-    )
-    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
-    monkeypatch.delenv("LAKE", raising=False)
+    configure_three(tmp_path, monkeypatch)
     HIDDEN.add("two")
     page = client.get("/all")
     assert page.status_code == 200 and page.text.startswith("<!doctype html>")
@@ -221,13 +224,7 @@ def test_fleet_page_that_cannot_be_made_says_why(shared: Path, client: TestClien
 def test_collection_page_has_permitted_clusters_of_all_lakes(
     client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "h.toml").write_text(
-        "".join(
-            f"[[clusters]]\nname = '{n}'\nlogs = '/{n}'\nlake = '{tmp_path}/{n}'\n" for n in ("one", "two", "three")
-        )
-    )
-    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "h.toml"))
-    monkeypatch.delenv("LAKE", raising=False)
+    configure_three(tmp_path, monkeypatch)
     assert 'href="collection"' in client.get("/").text
     HIDDEN.add("two")
     page = client.get("/collection")

@@ -32,14 +32,14 @@ class Manager(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answering)
         self.answers: list[tuple[int, dict[str, Any]]] = []
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
 
 class Answering(BaseHTTPRequestHandler):
     server: Manager
 
     def do_GET(self) -> None:
-        self.server.asked.append(f"GET {self.path}")
+        self.server.requests.append(f"GET {self.path}")
         code, app = self.server.answers.pop(0)
         self.send_response(code)
         self.end_headers()
@@ -47,7 +47,7 @@ class Answering(BaseHTTPRequestHandler):
 
     def do_PUT(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        self.server.asked.append(f"PUT {self.path} {body}")
+        self.server.requests.append(f"PUT {self.path} {body}")
         self.send_response(202)
         self.end_headers()
 
@@ -94,7 +94,7 @@ def test_trigger_ends_with_application(last: tuple[int, dict[str, Any]], state: 
     manager.answers = [app("ACCEPTED"), (503, {}), app("RUNNING"), last]
     event = event_of(YarnTrigger("spark_default", APPLICATION))
     assert (event["state"], event["application"]) == (state, APPLICATION)
-    assert manager.asked == [f"GET /ws/v1/cluster/apps/{APPLICATION}"] * 4
+    assert manager.requests == [f"GET /ws/v1/cluster/apps/{APPLICATION}"] * 4
 
 
 def test_trigger_gives_up_after_ten_questions_without_answer(manager: Manager) -> None:
@@ -106,7 +106,7 @@ def test_trigger_gives_up_after_ten_questions_without_answer(manager: Manager) -
 
 def test_user_who_ends_deferred_task_ends_application(manager: Manager) -> None:
     asyncio.run(YarnTrigger("spark_default", APPLICATION).on_kill())
-    assert manager.asked == [f'PUT /ws/v1/cluster/apps/{APPLICATION}/state {{"state": "KILLED"}}']
+    assert manager.requests == [f'PUT /ws/v1/cluster/apps/{APPLICATION}/state {{"state": "KILLED"}}']
 
 
 def test_trigger_is_found_by_its_serialized_place() -> None:
@@ -132,7 +132,7 @@ def test_step_on_yarn_is_deferred_as_soon_as_it_is_submitted(
     assert isinstance(wait.trigger, YarnTrigger) and wait.method_name == "conclude"
     assert wait.trigger.serialize()[1] == {"conn_id": "spark_default", "application": APPLICATION}
     assert "spark.yarn.submit.waitAppCompletion=false" in Path(f"{spark}.arguments").read_text()
-    assert manager.asked == [], "the triggerer asks"
+    assert manager.requests == [], "the triggerer asks"
 
 
 @pytest.mark.parametrize(
@@ -149,18 +149,18 @@ def test_deferred_step_ends_by_state_and_result(
     state: str, code: int | None, failure: type[Exception] | None, spark: Path, manager: Manager,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    wait, task, given = deferred(spark, monkeypatch), task_of(), context()
-    given["task"] = task
-    task.render_template_fields(given)
+    wait, task, values = deferred(spark, monkeypatch), task_of(), context()
+    values["task"] = task
+    task.render_template_fields(values)
     if code is not None:
         leave_result(*task.place, Result(code, ["LOGS names /x."], "application-1"))
     event = {"state": state, "application": APPLICATION, "problem": ""}
     if failure is None:
-        getattr(task, wait.method_name)(given, event)
+        getattr(task, wait.method_name)(values, event)
         assert task.application == "application-1"
     else:
         with pytest.raises(failure, match=r"LOGS names /x\." if code else "left no result") as ended:
-            getattr(task, wait.method_name)(given, event)
+            getattr(task, wait.method_name)(values, event)
         assert type(ended.value) is failure
 
 

@@ -90,11 +90,11 @@ def test_superset_example_gives_read_only_view_per_table(folder: Path, older_duc
     older_duckdb.run(example, folder)
     with duckdb.connect("hindsight.duckdb", read_only=True) as views:  # a file of the older one
         names = "SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal"
-        named = {name for (name,) in views.execute(names).fetchall()}
+        view_names = {name for (name,) in views.execute(names).fetchall()}
         with pytest.raises(duckdb.Error, match="read-only"):
             views.execute("CREATE TABLE gold.x AS SELECT 1")
     derived = {view.full_name for view in derived_views.VIEWS if {t.full_name for t in view.reads} <= LAKE.keys()}
-    assert named == {name for name in LAKE if not name.startswith("bronze.")} | derived
+    assert view_names == {name for name in LAKE if not name.startswith("bronze.")} | derived
     of_rebalances = "SELECT count(*) FROM superset.gold.rebalances"
     assert older_duckdb.rows([f"ATTACH '{folder}/hindsight.duckdb' AS superset (READ_ONLY)", of_rebalances]) == [[5]]
 

@@ -28,7 +28,7 @@ from kafka_hindsight.knowledge.witness_loggers import (
     WitnessLoggers,
 )
 from kafka_hindsight.logs.reading import broker_of_folder
-from kafka_hindsight.measures.time_away import away_until
+from kafka_hindsight.measures.time_away import least_until
 from kafka_hindsight.shared.durations import CLOCK_SKEW
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval, Intervals
@@ -266,7 +266,7 @@ def _as_read(outage: BrokerOutage, log_spans: Sequence[LogSpan] | None) -> Broke
 
     It may have served meanwhile; a log that is at hand would show that.
     """
-    shown_until = away_until(replace(outage, up_at=None))
+    shown_until = least_until(outage)
     if log_spans is None or outage.up_at is None or shown_until is None:
         return outage
     own = (s for s in log_spans if s.broker == outage.broker)

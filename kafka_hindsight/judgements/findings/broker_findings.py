@@ -34,7 +34,7 @@ from kafka_hindsight.knowledge.broker_settings import AUTO_REBALANCE, IMBALANCE_
 from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules import broker_rules as declared
 from kafka_hindsight.logs.cluster_of_files import without_damaged
-from kafka_hindsight.measures.time_away import is_away_until, shown_until
+from kafka_hindsight.measures.time_away import is_away_until, least_until, shown_until
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, is_shown
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.grouping import grouped
@@ -233,10 +233,10 @@ def _gone_brokers(scope: Scope, outages_around: Around[rows.BrokerOutage]) -> It
 
 def _is_shown_at(outage: rows.BrokerOutage, at: datetime) -> bool:
     """Whether an absence surely lasted at an instant within it: its least length lies at its begin, or at its end."""
-    if outage.away_low_ms is None or outage.up_at is None:
+    end = least_until(outage)
+    if end is None or outage.away_low_ms is None or outage.up_at is None:
         return True
-    least = outage.away_low_ms * MS
-    return at <= max(outage.down_at, outage.detected_at or outage.down_at) + least or outage.up_at - least <= at
+    return at <= end or outage.up_at - outage.away_low_ms * MS <= at
 
 
 def _unusable(scope: Scope, unavailability_around: Around[rows.Unavailability]) -> Iterator[Finding]:

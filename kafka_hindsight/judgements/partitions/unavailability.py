@@ -58,10 +58,17 @@ def rebuild_unavailability(
         for kind, interval in ((kind, i) for kind, own_times in intervals.items() for i in own_times):
             why: Reason = interval.value
             ids = {"failover_id": why.failover_id, "outage_id": why.outage_id}
-            says, confidence, quotes = why.explanation, why.confidence, why.quotes
             rows.append(
                 ledger_row(
-                    kind, history.key, interval, logs_end, says, confidence, quotes, **ids, read_times=read_times
+                    kind,
+                    history.key,
+                    interval,
+                    logs_end,
+                    why.explanation,
+                    why.confidence,
+                    why.quotes,
+                    **ids,
+                    read_times=read_times,
                 )
             )
     return rows

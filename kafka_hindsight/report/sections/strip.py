@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -11,7 +10,7 @@ from kafka_hindsight.catalog.codes import WitnessGap, WitnessKind
 from kafka_hindsight.catalog.nouns.tones import Tone
 from kafka_hindsight.catalog.rows import BrokerOutage, Incident, Rebalance, Witness
 from kafka_hindsight.knowledge.outage_words import noun_of
-from kafka_hindsight.measures.time_away import away_until
+from kafka_hindsight.measures.time_away import least_until
 from kafka_hindsight.report import blocks as ui
 from kafka_hindsight.report.curves import count_curve
 from kafka_hindsight.report.not_known import missing_witnesses
@@ -75,8 +74,8 @@ def _broker_lanes(page: PageRows) -> Iterator[ui.StripLane]:
 
 def _shown_until(page: PageRows, outage: BrokerOutage) -> datetime | None:
     """The end of an absence, or where it is not shown up to that, the begin of the time of which no log was read."""
-    shown = away_until(replace(outage, up_at=None))
-    if outage.up_at is None or shown is None or shown >= outage.up_at:
+    least = least_until(outage)
+    if outage.up_at is None or least is None or least >= outage.up_at:
         return outage.up_at
     gaps = (
         w.first_at
@@ -84,7 +83,7 @@ def _shown_until(page: PageRows, outage: BrokerOutage) -> datetime | None:
         if w.kind is WitnessKind.LIFE and w.gap is WitnessGap.NO_LINES and w.first_at < outage.up_at < w.last_at + _LATE
     )
     unread_from = min((at for at in gaps if at >= outage.down_at), default=outage.up_at)
-    return max(shown, unread_from)
+    return max(least, unread_from)
 
 
 def _count_lanes(page: PageRows) -> Iterator[ui.StripLane]:

@@ -85,12 +85,12 @@ def test_page_is_calm_only_where_each_log_is_new_and_each_lake_was_read(logs, mo
 def test_page_names_what_it_does_not_know():
     unread = {"far": "There is no lake at s3a://far."}
     page = collection_page(Collection.of([log()], AT, ["orders", "new", "far"], unread))
-    known = [text(item.words) for item in found(ui.Item, section(page, "unknown"))]
-    assert "new: the settings name it, and no log of it was read." in known
-    assert "far: its lake cannot be read. There is no lake at s3a://far." in known
-    assert len(known) == 5, "far's lake may hold logs of it"
-    assert any("A log that was never read is not listed" in sentence for sentence in known)
-    assert any("this page cannot say which" in sentence for sentence in known)
+    sentences = [text(item.words) for item in found(ui.Item, section(page, "unknown"))]
+    assert "new: the settings name it, and no log of it was read." in sentences
+    assert "far: its lake cannot be read. There is no lake at s3a://far." in sentences
+    assert len(sentences) == 5, "far's lake may hold logs of it"
+    assert any("A log that was never read is not listed" in sentence for sentence in sentences)
+    assert any("this page cannot say which" in sentence for sentence in sentences)
 
 
 def test_collection_of_some_clusters_says_nothing_of_others():

@@ -74,12 +74,12 @@ def test_strip_says_what_is_not_known() -> None:
 def test_absence_ends_on_the_strip_where_no_log_was_read_from_then_on() -> None:
     """Its files of the time before its return are missing; where others show the absence, it has its whole length."""
     second, window = timedelta(seconds=1), END - DAY
-    gone = away(1, 0.25, 0.5)
+    absence = away(1, 0.25, 0.5)
     unread = {"first_at": DAY + window * 0.25 + 5 * second, "last_at": DAY + window * 0.75 - 5 * second}
     hidden = {"quality.witnesses": witnesses(gap="no_lines", **unread)}
 
     def first_mark(low_ms: float, **tables: list) -> tuple[float, ...]:
-        (picture,) = strips(gone | {"away_low_ms": int(low_ms), "detected_at": None}, **tables)
+        (picture,) = strips(absence | {"away_low_ms": int(low_ms), "detected_at": None}, **tables)
         return picture.lanes[0].marks[0][:2]
 
     assert first_mark(3_000, **hidden) == (25.0, 0.01)

@@ -136,6 +136,12 @@ def test_imbalance_is_no_finding_while_its_broker_is_away_and_until_kafka_looks(
     assert is_raised(1, 330, broker=2)
 
 
+def imbalance_for(length: timedelta) -> Any:
+    """A period of so long that readings show from its begin to its end."""
+    columns = {"origin": "snapshot", "ended_at_is_exact": True, "started_at": AT, "ended_at": AT + length}
+    return row(IMBALANCE_PERIODS, broker=1, **columns)
+
+
 @pytest.mark.parametrize(
     ("changes_s", "end_s", "is_raised"),
     [
@@ -153,14 +159,7 @@ def test_imbalance_counts_where_one_controller_must_have_looked(
     changes_s: tuple[int, ...], end_s: int, is_raised: bool
 ) -> None:
     """Each controller looks 300 s after it became active, and each 300 s from then on."""
-    period = row(
-        IMBALANCE_PERIODS,
-        broker=1,
-        origin="snapshot",
-        ended_at_is_exact=True,
-        started_at=AT,
-        ended_at=AT + timedelta(seconds=end_s),
-    )
+    period = imbalance_for(timedelta(seconds=end_s))
     changes = [
         row(CONTROLLER_CHANGES, happened_at=AT + timedelta(seconds=s), controller_to=n, epoch=n)
         for n, s in enumerate(changes_s)
@@ -175,14 +174,7 @@ def test_imbalance_that_no_reading_saw_end_counts_up_to_the_last_one_that_shows_
 
 
 def test_time_without_a_controller_is_no_look() -> None:
-    period = row(
-        IMBALANCE_PERIODS,
-        broker=1,
-        origin="snapshot",
-        ended_at_is_exact=True,
-        started_at=AT,
-        ended_at=AT + timedelta(minutes=9),
-    )
+    period = imbalance_for(timedelta(minutes=9))
     changes = [
         row(CONTROLLER_CHANGES, happened_at=AT + timedelta(minutes=minute), controller_to=to, epoch=n)
         for n, (minute, to) in enumerate(((1, -1), (8, 2)))
@@ -200,14 +192,7 @@ def test_time_without_a_controller_is_no_look() -> None:
 )
 def test_imbalance_follows_the_settings_of_kafkas_task(detail: str, minutes: float, is_raised: bool) -> None:
     settings = settings_of([row(EVENTS, kind="broker_configured", broker=1, detail=detail, happened_at=AT)])
-    period = row(
-        IMBALANCE_PERIODS,
-        broker=1,
-        origin="snapshot",
-        ended_at_is_exact=True,
-        started_at=AT,
-        ended_at=AT + timedelta(minutes=minutes),
-    )
+    period = imbalance_for(timedelta(minutes=minutes))
     assert bool(raised(imbalance_periods=[period], settings=settings)) == is_raised
 
 
