@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 
 from kafka_hindsight.catalog.codes import InputKind, WitnessGap, WitnessKind
 from kafka_hindsight.catalog.rows import InputSpan, Witness
@@ -15,12 +15,15 @@ from kafka_hindsight.shared.grouping import grouped
 BROKERS_NAMED = 6
 SPANS_NAMED = 3
 
+_NEAR = timedelta(minutes=1)
+"""Spans without a line share a sentence if both their ends are at most this far apart: a cluster's logs end together."""
+
 
 @dataclass(frozen=True)
 class MissingWitnesses:
     """Events that the logs of some brokers could not show in one span, or in some of several, for one reason.
 
-    `is_new`: the logs of the week before could show them.
+    `is_new`: the logs of the week before could show them. `is_about`: some brokers' span is up to a minute shorter.
     """
 
     gap: WitnessGap
@@ -30,6 +33,7 @@ class MissingWitnesses:
     level: str | None
     spans: Sequence[tuple[datetime, datetime]]
     is_new: bool
+    is_about: bool = False
 
     @property
     def first_at(self) -> datetime:
@@ -64,7 +68,10 @@ class MissingWitnesses:
 
         Where the logs of the week before could show such events, they are `no longer known`.
         """
-        spans = [f"from {words.instant(first, day)} to {words.instant(last, day)}" for first, last in self.spans]
+        about = "about " if self.is_about else ""
+        spans = [
+            f"from {about}{words.instant(first, day)} to {about}{words.instant(last, day)}" for first, last in self.spans
+        ]
         span = ""
         if self.gap == WitnessGap.NO_LINES:
             span = f" {spans[0]}"
@@ -92,8 +99,28 @@ def missing_witnesses(rows: Iterable[Witness]) -> list[MissingWitnesses]:
         MissingWitnesses(gap or WitnessGap.NO_LOG, kinds, [key[1] for key, _ in own], loggers, level, spans, is_new)
         for (gap, loggers, level, is_new, spans, kinds), own in together.items()
     ]
-    gaps = [*WitnessGap]
+    gaps, unknowns = [*WitnessGap], _joined(unknowns)
     return sorted(unknowns, key=lambda u: (not u.is_new, -len(u.kinds) * len(u.brokers), gaps.index(u.gap), u.first_at))
+
+
+def _joined(unknowns: Iterable[MissingWitnesses]) -> list[MissingWitnesses]:
+    """The same, in which brokers whose logs lack nearly the same time share a sentence about all of it."""
+    joined: list[MissingWitnesses] = []
+    for unknown in sorted(unknowns, key=lambda u: u.first_at):
+        near = next((u for u in joined if _are_near(u, unknown)), None)
+        if near is None:
+            joined.append(unknown)
+            continue
+        span = near.first_at, max(near.last_at, unknown.last_at)
+        brokers = sorted([*near.brokers, *unknown.brokers], key=_order)
+        joined[joined.index(near)] = replace(near, brokers=brokers, spans=[span], is_about=True)
+    return joined
+
+
+def _are_near(one: MissingWitnesses, other: MissingWitnesses) -> bool:
+    """Whether both lack all lines of nearly the same time, and can not show the same for it."""
+    are_alike = one.gap == other.gap == WitnessGap.NO_LINES and (one.kinds, one.is_new) == (other.kinds, other.is_new)
+    return are_alike and other.first_at - one.first_at <= _NEAR and abs(other.last_at - one.last_at) <= _NEAR
 
 
 def _loggers(row: Witness) -> tuple[str, ...]:

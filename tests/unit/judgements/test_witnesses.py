@@ -297,6 +297,22 @@ def test_of_several_silences_within_a_break_each_may_be_where_lines_were_lost() 
     assert {(w.first_at, w.last_at, w.gap) for w in one if w.gap} == {(QUIET.start, QUIET.end, WitnessGap.NO_LINES)}
 
 
+def test_brokers_whose_logs_lack_nearly_the_same_time_share_a_sentence() -> None:
+    rows = with_lost_lines(witnesses(FULL), [SILENCE], [(BEFORE, SILENCE.end + MINUTE)])
+    others = [
+        replace(w, broker=broker, last_at=w.last_at + later)
+        for broker, later in ((2, timedelta(seconds=5)), (3, 5 * MINUTE))
+        for w in rows
+        if w.gap
+    ]
+    assert [u.sentence(WINDOW.start.date()) for u in missing_witnesses([*rows, *others])] == [
+        "Not known from about 02:11:00 to about 02:20:05: lost records, partitions without a leader, refused writes,"
+        " absences of brokers and rebalances, because no log of brokers 1 and 2 has a line of that time.",
+        "Not known from 02:11:00 to 02:25:00: lost records, partitions without a leader, refused writes, absences of"
+        " brokers and rebalances, because no log of broker 3 has a line of that time.",
+    ]
+
+
 def test_reason_that_stands_for_the_whole_window_stays_where_lines_were_lost() -> None:
     rows = with_lost_lines(witnesses(whole(JAVA_LOGGERS)), [SILENCE], [(BEFORE, SILENCE.end)])
     assert {w.gap for w in rows if w.kind == WitnessKind.LEADERS} == {WitnessGap.NO_LOGGER}
