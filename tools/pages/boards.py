@@ -13,6 +13,9 @@ from kafka_hindsight.catalog import TABLES
 from kafka_hindsight.catalog.table_model import Column, Table
 
 FOLDER = "integrations"
+CATALOG = "${catalog}"
+"""The variable of the dashboard that names Trino's catalog: the data source of Grafana cannot name one."""
+
 _GENERATED = "Generated from the catalog: python -m tools.pages.docs"
 _HEIGHT, _HALF, _WHOLE = 8, 12, 24
 
@@ -31,11 +34,11 @@ class Panel:
     where: str = ""
     order: str = ""
 
-    @property
-    def sql(self) -> str:
-        """Its query."""
+    def sql(self, catalog: str) -> str:
+        """Its query over the tables of a catalog."""
         where = f" WHERE {self.where}" if self.where else ""
-        return f"SELECT {', '.join(self.columns)} FROM {self.table}{where} ORDER BY {self.order or self.columns[0]}"
+        order = self.order or self.columns[0]
+        return f"SELECT {', '.join(self.columns)} FROM {catalog}.{self.table}{where} ORDER BY {order}"
 
 
 _NIGHT = ("window_from", "cluster")
@@ -96,9 +99,12 @@ def _dbt_tests(table: Table, column: Column) -> dict[str, Any]:
 
 
 def grafana() -> dict[str, Any]:
-    """A dashboard over a Trino data source, which the user chooses when opening it."""
+    """A dashboard over a Trino data source and its catalog, which the user chooses when opening it."""
     source = {"type": "trino-datasource", "uid": "${lake}"}
-    variable = {"name": "lake", "label": "Lake", "type": "datasource", "query": "trino-datasource"}
+    variables = [
+        {"name": "lake", "label": "Lake", "type": "datasource", "query": "trino-datasource"},
+        {"name": "catalog", "label": "Catalog", "type": "textbox", "query": "hindsight"},
+    ]
     return {
         "uid": "kafka-hindsight",
         "title": "Kafka Hindsight",
@@ -107,7 +113,8 @@ def grafana() -> dict[str, Any]:
         "time": {"from": "now-30d", "to": "now"},
         "timezone": "utc",
         "tags": ["kafka"],
-        "templating": {"list": [variable]},
+        "annotations": {"list": []},
+        "templating": {"list": variables},
         "panels": [
             _grafana_panel(number, panel, place, source)
             for number, (panel, place) in enumerate(zip(PANELS, _places(PANELS), strict=True), start=1)
@@ -134,7 +141,7 @@ def _grafana_panel(number: int, panel: Panel, place: Mapping[str, int], source: 
         "type": kind,
         "datasource": source,
         "gridPos": place,
-        "targets": [{"refId": "A", "datasource": source, "rawQuery": True, "rawSQL": panel.sql, "format": form}],
+        "targets": [{"refId": "A", "datasource": source, "rawSQL": panel.sql(CATALOG), "format": form}],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from kafka_hindsight.catalog import BY_NAME, TABLES
 from kafka_hindsight.sql.lake_views import open_views
 from tests.support.asked_lake import LAKE
 from tests.support.lake import write_lake
-from tools.pages.boards import FOLDER, PANELS, Panel, files
+from tools.pages.boards import CATALOG, FOLDER, PANELS, Panel, files
 from tools.pages.docs import FOLDER as DOCS
 
 BY_HAND = "prometheus_rules.yml"
@@ -31,7 +32,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.mark.parametrize("panel", PANELS, ids=lambda p: p.title)
 def test_panel_query_returns_columns_of_its_table(panel: Panel, lake: Any) -> None:
-    answer = lake.execute(panel.sql)
+    answer = lake.execute(panel.sql("memory"))
     assert [column[0] for column in answer.description] == list(panel.columns)
     first = BY_NAME[panel.table].column(panel.columns[0])
     assert first.type == "TIMESTAMP"
@@ -39,7 +40,7 @@ def test_panel_query_returns_columns_of_its_table(panel: Panel, lake: Any) -> No
 
 def test_grafana_board_has_each_query_once_without_overlap() -> None:
     board = json.loads(HELD[f"{FOLDER}/grafana.json"])
-    assert [t["rawSQL"] for p in board["panels"] for t in p["targets"]] == [p.sql for p in PANELS]
+    assert [t["rawSQL"] for p in board["panels"] for t in p["targets"]] == [p.sql(CATALOG) for p in PANELS]
     cells = [
         (x, y)
         for p in board["panels"]
@@ -48,6 +49,12 @@ def test_grafana_board_has_each_query_once_without_overlap() -> None:
     ]
     assert len(cells) == len(set(cells))
     assert max(x for x, _ in cells) < 24
+
+
+def test_grafana_board_declares_each_variable_that_it_uses() -> None:
+    text = HELD[f"{FOLDER}/grafana.json"]
+    variables = json.loads(text)["templating"]["list"]
+    assert {*re.findall(r"\$\{(\w+)\}", text)} == {variable["name"] for variable in variables}
 
 
 def test_dbt_sources_have_every_table_above_bronze() -> None:
