@@ -38,10 +38,11 @@ Read its report under Browse, Kafka Hindsight. `make down` stops everything and 
 
 
 def main() -> int:
-    """Start the stack, and return the exit code of `docker compose`; 2 if there is no Docker."""
-    if not shutil.which("docker"):
+    """Start the stack, and return the exit code of `docker compose`; 2 if there is none."""
+    asked = ["docker", "compose", "version"]
+    if not shutil.which(asked[0]) or subprocess.run(asked, capture_output=True).returncode:
         print(
-            "Found: no docker on the PATH. Needed: Docker with its compose plugin. What to do: install it, or see "
+            "Found: no `docker compose`. Needed: Docker with its compose plugin. What to do: install both, or see "
             "docs/install.md for a way without containers.",
             file=sys.stderr,
         )

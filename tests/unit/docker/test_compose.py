@@ -175,10 +175,15 @@ def test_secrets_are_generated_once_and_private(tmp_path: Path) -> None:
     assert len(secrets) == 6 and all(drawn[name] != first[name] and len(drawn[name]) >= 24 for name in secrets)
 
 
-def test_make_up_without_docker_says_what_it_needs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_docker", [False, True])
+def test_make_up_without_compose_says_what_it_needs(has_docker: bool, tmp_path: Path) -> None:
+    if has_docker:
+        docker = tmp_path / "docker"
+        docker.write_text("#!/bin/sh\necho 'docker: unknown command: docker compose' >&2\nexit 1\n")
+        docker.chmod(0o755)
     command = [sys.executable, str(HOME / "setup" / "stack.py")]
     done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True)
-    assert done.returncode == 2 and "Needed: Docker" in done.stderr
+    assert done.returncode == 2 and "Needed: Docker with its compose plugin" in done.stderr
 
 
 def test_every_address_belongs_to_service_that_listens_there() -> None:
