@@ -68,11 +68,12 @@ def _as_machine(root: Path) -> None:
 def _import(root: Path, image: str, environment: Mapping[str, str], settings: Sequence[str]) -> None:
     """Make an image of a folder. Raises: NoEngine."""
     left_out = (f"--exclude=./{name}/*" for name in _LEFT_OUT)
-    packed = subprocess.Popen(["tar", "-C", root, *left_out, "-c", "."], stdout=subprocess.PIPE)
+    packed = subprocess.Popen(["tar", "-C", root, "--one-file-system", *left_out, "-c", "."], stdout=subprocess.PIPE)
     changes = (word for setting in settings for word in ("--change", setting))
     done = subprocess.run(["docker", "import", *changes, "-", image], stdin=packed.stdout, env=environment)
     if packed.wait() or done.returncode:
-        raise NoEngine(f"No image could be made of {root}. Needed: room for it on the disk of the engine.")
+        _docker(environment, "image", "rm", image)
+        raise NoEngine(f"No image could be made of {root}. What tar and `docker import` said stands above.")
 
 
 def _docker(environment: Mapping[str, str], *words: str) -> bool:
