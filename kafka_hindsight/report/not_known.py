@@ -16,7 +16,7 @@ BROKERS_NAMED = 6
 SPANS_NAMED = 3
 
 _NEAR = timedelta(minutes=1)
-"""Spans without a line share a sentence if both their ends are at most this far apart: a cluster's logs end together."""
+"""Spans without a line share a sentence if both ends are at most this far apart: a cluster's logs end together."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ class MissingWitnesses:
         """
         about = "about " if self.is_about else ""
         spans = [
-            f"from {about}{words.instant(first, day)} to {about}{words.instant(last, day)}" for first, last in self.spans
+            f"from {about}{words.instant(first, day)} to {about}{words.instant(last, day)}"
+            for first, last in self.spans
         ]
         span = ""
         if self.gap == WitnessGap.NO_LINES:
