@@ -125,6 +125,20 @@ class Collection:
         return behind is not None and behind > BEHIND
 
     @cached_property
+    def late_logs(self) -> Sequence[Log]:
+        """The logs that are behind, those of brokers first: a client that was removed leaves a log that ends."""
+        late = filter(self.is_behind, self.in_order)
+        return sorted(late, key=lambda log: log.origin != Origin.BROKER)
+
+    @cached_property
+    def in_order(self) -> Sequence[Log]:
+        """The logs by their last line, those without one first."""
+        return sorted(
+            self.logs,
+            key=lambda log: (log.last_line_at is not None, log.last_line_at or self.at, log.cluster, log.source),
+        )
+
+    @cached_property
     def newest_reads(self) -> Mapping[str, datetime | None]:
         """The instant at which a log of each cluster was read last; None where it is not known."""
         return {
@@ -145,9 +159,8 @@ class Collection:
     @property
     def is_calm(self) -> bool:
         """Whether nothing asks to look: no log is behind, no cluster old, without logs or not read lately."""
-        is_late = any(map(self.is_behind, self.logs))
         others = (*self.old_clusters, *self.resting_clusters, *self.clusters_without_logs, *(self.unread or ()))
-        return bool(self.logs) and not is_late and not others
+        return bool(self.logs) and not self.late_logs and not others
 
     @property
     def clusters_without_logs(self) -> list[str]:
@@ -181,7 +194,7 @@ def collection_summary(collection: Collection) -> str:
     """Logs counted: `Of 49 logs in 2 clusters, 2 are more than 1 h behind the newest line of their cluster`."""
     if not collection.logs:
         return "No log was read."
-    late, old = sum(map(collection.is_behind, collection.logs)), len(collection.old_clusters)
+    late, old = len(collection.late_logs), len(collection.old_clusters)
     resting = len(collection.resting_clusters)
     logs = f"{words.counted(len(collection.logs), 'log')} in {words.counted(len(collection.of_cluster), 'cluster')}"
     behind = f"{words.duration(BEHIND)} behind the newest line of {'their' if late > 1 else 'its'} cluster"
@@ -190,7 +203,13 @@ def collection_summary(collection: Collection) -> str:
     rest = (
         f" {words.counted(resting, 'cluster')} {was} not read for more than {words.duration(OLD)}." if resting else ""
     )
-    return f"Of {logs}, {late or 'none'} {words.verb(late or 1, 'is', 'are')} more than {behind}.{age}{rest}"
+    unread = len(collection.unread or ())
+    lake = (
+        f" The {words.verb(unread, 'lake', 'lakes')} of {words.counted(unread, 'cluster')} cannot be read."
+        if unread
+        else ""
+    )
+    return f"Of {logs}, {late or 'none'} {words.verb(late or 1, 'is', 'are')} more than {behind}.{age}{rest}{lake}"
 
 
 def collection_lines(collection: Collection) -> Iterator[str]:
@@ -203,10 +222,9 @@ def collection_lines(collection: Collection) -> Iterator[str]:
             if newest
             else (f"{cluster}: no line with an instant")
         )
-    for log in _in_order(collection):
-        if collection.is_behind(log):
-            late = words.duration(collection.lateness(log))
-            yield f"behind  {log.cluster}  {log.source}: last line {words.instant(log.last_line_at)}, {late} behind"
+    for log in collection.late_logs:
+        late = words.duration(collection.lateness(log))
+        yield f"behind  {log.cluster}  {log.source}: last line {words.instant(log.last_line_at)}, {late} behind"
     for item in _unknown(collection):
         yield ui.plain_text(item.words)
 
@@ -236,7 +254,7 @@ def _cluster(collection: Collection, cluster: str) -> ui.TableRow:
 
 
 def _late_logs(collection: Collection) -> Iterator[ui.Block]:
-    late = [log for log in _in_order(collection) if collection.is_behind(log)]
+    late = collection.late_logs
     rows = tuple(
         ui.row(
             ui.head(ui.Name(plain.shortened(log.source)), "id"),
@@ -256,15 +274,7 @@ def _late_logs(collection: Collection) -> Iterator[ui.Block]:
 
 
 def _logs(collection: Collection) -> Iterator[ui.Block]:
-    yield from ui.paged_table("Logs", LOGS, [_log(collection, log) for log in _in_order(collection)], _TONES)
-
-
-def _in_order(collection: Collection) -> list[Log]:
-    """The logs by their last line, those without one first."""
-    return sorted(
-        collection.logs,
-        key=lambda log: (log.last_line_at is not None, log.last_line_at or collection.at, log.cluster, log.source),
-    )
+    yield from ui.paged_table("Logs", LOGS, [_log(collection, log) for log in collection.in_order], _TONES)
 
 
 def _log(collection: Collection, log: Log) -> tuple[str, tuple[ui.Words, ...]]:
@@ -293,9 +303,15 @@ def _unknown(collection: Collection) -> Iterator[ui.Item]:
     for cluster in collection.clusters_without_logs:
         yield ui.Item((ui.Name(plain.shortened(cluster)), ": the settings name it, and no log of it was read."), "warn")
     for name, reason in (collection.unread or {}).items():
-        yield ui.Item((ui.Name(plain.shortened(name)), f": its lake cannot be read. {reason}"), "warn")
+        yield ui.Item((ui.Name(plain.shortened(name)), ": its lake cannot be read. ", *_with_code(reason)), "warn")
     for sentence in (_NEVER_SEEN, _QUIET, _NOT_SEEN_SINCE):
         yield ui.Item(sentence, "plain")
+
+
+def _with_code(sentence: str) -> Iterator[ui.Words]:
+    """The words of a sentence, what stands in backticks as code."""
+    for place, part in enumerate(sentence.split("`")):
+        yield ui.Badge(part, "code") if place % 2 else part
 
 
 def _instant(at: datetime | None) -> str:

@@ -83,11 +83,14 @@ def test_page_is_calm_only_where_each_log_is_new_and_each_lake_was_read(logs, mo
 
 
 def test_page_names_what_it_does_not_know():
-    unread = {"far": "There is no lake at s3a://far."}
+    unread = {"far": "There is no lake at s3a://far. Run `hindsight audit` first."}
     page = collection_page(Collection.of([log()], AT, ["orders", "new", "far"], unread))
     sentences = [text(item.words) for item in found(ui.Item, section(page, "unknown"))]
     assert "new: the settings name it, and no log of it was read." in sentences
-    assert "far: its lake cannot be read. There is no lake at s3a://far." in sentences
+    assert "far: its lake cannot be read. There is no lake at s3a://far. Run hindsight audit first." in sentences
+    assert "<code>hindsight audit</code>" in render_html(page)
+    lead = text(found(ui.Paragraph, section(page, "clusters"))[0].words)
+    assert lead.endswith("its cluster. The lake of 1 cluster cannot be read.")
     assert len(sentences) == 5, "far's lake may hold logs of it"
     assert any("A log that was never read is not listed" in sentence for sentence in sentences)
     assert any("this page cannot say which" in sentence for sentence in sentences)
@@ -107,6 +110,17 @@ def test_many_logs_behind_are_counted_and_lead_to_each_log():
     page = collection_page(Collection.of([log("new.log"), *late], AT))
     assert len(rows(page, "behind")) == SHOWN
     assert [text(p.words) for p in found(ui.Paragraph, section(page, "behind"))] == ["3 others: each log."]
+
+
+def test_brokers_logs_are_first_among_those_behind():
+    ended = [log(f"c-{n}.log", 40 + n, broker=None, origin="client") for n in range(SHOWN)]
+    collection = Collection.of([log(), *ended, log("b-2/server.log", 3), log("b-3/server.log", 4)], AT)
+    assert [cells(row)[0] for row in rows(collection_page(collection), "behind")][:3] == [
+        "b-3/server.log",
+        "b-2/server.log",
+        f"c-{SHOWN - 1}.log",
+    ]
+    assert "b-3/server.log" in [*collection_lines(collection)][2]
 
 
 def test_terminal_names_each_log_that_is_behind():
