@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os.path import realpath
 from typing import Annotated
 from urllib.parse import quote
@@ -43,7 +43,7 @@ _LIST_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-"""The headers of the list of clusters. It has no sandbox: from there its links would reach Airflow without a cookie."""
+"""The headers of pages that lead to others. In a sandbox their links would reach Airflow without a cookie."""
 
 HEADERS = _LIST_HEADERS | {"Content-Security-Policy": f"{_POLICY}; sandbox allow-scripts"}
 """Each page brings a narrower policy of its own. The sandbox keeps a page away from the reader's session."""
@@ -103,7 +103,8 @@ def fleet(may_read: Readers) -> Response:
             "There is no cluster to show. Needed: clusters in hindsight.toml, and the right to their DAGs."
         )
     return _made_page(
-        child("fleet", "--html", "--link", "{cluster}/{page}", *(f"--cluster={cluster}" for cluster in names))
+        child("fleet", "--html", "--link", "{cluster}/{page}", *(f"--cluster={cluster}" for cluster in names)),
+        _LIST_HEADERS,
     )
 
 
@@ -116,7 +117,7 @@ def collection(may_read: Readers) -> Response:
         raise PageMissing("There is no cluster to show. Needed: the right to the DAG of one.")
     # A cluster without a name is the only one, and its lake is not one that hindsight.toml names.
     options = ("--lake", readable[0].lake) if not readable[0].name else [f"--cluster={c.name}" for c in readable]
-    return _made_page(child("collection", "--html", *options))
+    return _made_page(child("collection", "--html", *options), HEADERS)
 
 
 @app.get("/{cluster}/metrics")
@@ -135,12 +136,12 @@ def report(cluster: str, page: str, may_read: Readers) -> Response:
     return HTMLResponse(_with_note(_page_bytes(readable, page, may_read), readable.lake), headers=HEADERS)
 
 
-def _made_page(process: subprocess.Popen[str]) -> Response:
+def _made_page(process: subprocess.Popen[str], headers: Mapping[str, str]) -> Response:
     """The page that a process prints, after what it says of lakes that cannot be read."""
     notes, doctype, page = process.communicate()[0].partition(_DOCTYPE)
     if not doctype:
         raise PageMissing(f"The page cannot be made: {last_line(notes)}")
-    return HTMLResponse(doctype + page, headers=_LIST_HEADERS)
+    return HTMLResponse(doctype + page, headers=headers)
 
 
 def _readable_cluster(name: str, may_read: MayRead) -> Cluster:

@@ -16,6 +16,7 @@ import pytest
 
 from kafka_hindsight.catalog.steps import BY_NAME, STEPS
 from kafka_hindsight.shared.page_names import page_name
+from kafka_hindsight.sql.collection_rows import read_collection
 from tests.stack.airflow_browser import Tab
 from tests.stack.short_nights import last_night, write_nights
 from tests.stack.standalone import POOL, Standalone, described, until
@@ -236,6 +237,19 @@ def test_report_opens_from_airflow_navigation(stack: Stack, tab: Tab) -> None:
     assert f"{LAST}" in tab.in_frame("document.body.innerText")
     assert tab.in_frame("document.documentElement.scrollHeight") > 1000
     assert tab.in_frame("self.origin") == "null", "its script cannot reach the session of who reads it"
+    assert tab.framed == []
+
+
+def test_collection_page_opens_from_airflow_navigation(stack: Stack, tab: Tab) -> None:
+    tab.open(f"{stack.airflow.address}/")
+    tab.frames.clear()
+    tab.click("Browse")
+    tab.click("Kafka Hindsight: collection")
+    seen = "document.querySelector('.heading')?.innerText"
+    assert until(lambda: tab.in_frame(seen), "the page of collection in its frame", 60) == "Collection"
+    logs = len(read_collection(str(stack.lake)))
+    assert f"Of {logs} logs in 1 cluster, " in tab.in_frame("document.body.innerText")
+    assert tab.in_frame("self.origin") == "null"
     assert tab.framed == []
 
 
