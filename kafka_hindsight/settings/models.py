@@ -294,8 +294,9 @@ def _sentences(model: type[BaseModel], values: Any, error: Any, file: Path | Non
             key = name if file else repr(location[0])
             yield f"{where}{key} is not known. Needed: one of {', '.join(fields_of(table))}. Rename it."
         case "missing":
-            to_do = "Add it" if file else f"Set it, or give --{name.lower().replace('_', '-')}"
-            yield f"{where}{name} is not set. Needed: {fields_of(table)[str(location[-1])].description}. {to_do}."
+            needed = fields_of(table)[str(location[-1])].description
+            to_do = "Add it" if file or not needed else f"Set it, or give --{name.lower().replace('_', '-')}"
+            yield f"{where}{name} is not set. Needed: {needed or 'a value'}. {to_do}."
         case _:
             requirement = cause or re.sub(r"^(Input|String|List|Value) should (be )?(have )?", "", error["msg"])
             value = error["input"]

@@ -57,6 +57,10 @@ def test_window_needs_both_ends_in_order() -> None:
     assert "lies before TO" in problems(window_from="2026-11-20", window_to="2026-11-20T00:00Z")[0]
 
 
+def test_setting_of_a_scheduler_that_is_missing_is_named() -> None:
+    assert problems(run_at="") == ["RUN_AT is not set. Needed: a value. Add it."]
+
+
 def test_blank_setting_means_default() -> None:
     read = settings(client_logs="  ", cluster="", logs_tz=" ", window_from="", window_to=None, look_back_hours="")
     assert (read.client_logs, read.cluster, read.logs_tz, read.window_from) == (None, None, "UTC", None)
