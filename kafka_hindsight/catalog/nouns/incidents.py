@@ -99,8 +99,8 @@ class IncidentKind(NounCode):
         meaning="Members restarted one after another.",
     )
     MEMBERS_REPLACED = IncidentNoun(
-        code="members_replaced", verb="had members replaced one after another, in {}",
-        meaning="Members left, and another one joined after each.",
+        code="members_replaced", verb="had members replaced, in {}",
+        meaning="Members left, and another one joined for each, before or after.",
     )
     STORM = IncidentNoun(
         code="storm", note=", in a storm", is_trouble=True,

@@ -163,7 +163,7 @@ def find_rolling_restarts(units: Sequence[RebalanceUnit]) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Replacement:
-    """Members that left a group, and as many others that joined it after them, in the units at these places."""
+    """Members that left a group, and as many others that joined it, in the units at these places."""
 
     places: Sequence[int]
     leavers: int
@@ -175,41 +175,66 @@ _DOUBTS = (Confidence.POSSIBLE, Confidence.UNKNOWN)
 
 
 class _Successor(NamedTuple):
-    left_at: datetime
-    joined_at: datetime
+    first_at: datetime
+    last_at: datetime
     leaver: str
     joiner: str
     units: tuple[int, int]
 
 
 def find_replacements(units: Sequence[RebalanceUnit]) -> list[Replacement]:
-    """The times in which two members or more left a group, and another one joined it after each, within ten minutes.
+    """The times in which two members or more left a group, and another one joined it within ten minutes of each.
 
     Lines name a member by its client id, its instance id and its member id alone, so they do not show whether the same
-    program goes on under another name. A unit in which a session or a limit ran out belongs to none, and neither does
-    one whose cause is only possible. Where lines show another number of members afterwards, it was made larger or
-    smaller.
+    program goes on under another name, or under a name that all share. A unit in which a session or a limit ran out
+    belongs to none, and neither does a leave whose cause is only possible. Where lines show another number of members
+    afterwards, the group was made larger or smaller.
     """
-    acts = [(act, client_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
-    broken = {n for act, _, n in acts if act.cause.noun.is_removal or act.rebalance.confidence in _DOUBTS}
-    acts_in_order = sorted((a for a in acts if a[1] and a[2] not in broken), key=lambda a: a[0].at)
-    joins = [a for a in acts_in_order if a[0].cause.noun.is_arrival and not a[0].cause.noun.is_return]
-    successors = []
-    for leave, client, n in (a for a in acts_in_order if a[0].cause.noun.is_leave):
-        later = (j for j in joins if leave.at <= j[0].at <= leave.at + RETURN_WITHIN and j[1] != client)
-        if (join := next(later, None)) is not None:
-            joins.remove(join)
-            successors.append(_Successor(leave.at, join[0].at, client, join[1], (n, join[2])))
+    acts = [(act, _process_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
+    broken = {n for act, _, n in acts if act.cause.noun.is_removal or _is_doubtful_leave(act)}
+    successors = _successors(sorted((a for a in acts if a[1] and a[2] not in broken), key=lambda a: a[0].at))
     replacements = []
-    for chain in runs(sorted(successors), lambda run, s: s.left_at - run[-1].joined_at <= RETURN_WITHIN):
-        leavers, joiners = {s.leaver for s in chain}, {s.joiner for s in chain}
-        places = sorted({n for s in chain for n in s.units})
+    for run in runs(sorted(successors), lambda run, s: s.first_at - max(r.last_at for r in run) <= RETURN_WITHIN):
+        leavers, joiners = {s.leaver for s in run}, {s.joiner for s in run}
+        places = sorted({n for s in run for n in s.units})
         before, after = units[places[0]][0].members_before, units[places[-1]][-1].members_after
         is_resized = None not in (before, after) and before != after
         if min(len(leavers), len(joiners)) > 1 and not leavers & joiners and not is_resized:
-            span = chain[-1].joined_at - chain[0].left_at
+            span = max(s.last_at for s in run) - run[0].first_at
             replacements.append(Replacement(places, len(leavers), len(joiners), span))
     return replacements
+
+
+def _successors(acts: Sequence[tuple[MemberAct, str, int]]) -> list[_Successor]:
+    """A member that joined for each that left: the first one after it, else the last one before it that stays.
+
+    Orchestrators start new instances before they stop the old ones, or after.
+    """
+    leaves = [a for a in acts if a[0].cause.noun.is_leave]
+    left_at = {leaver: leave.at for leave, leaver, _ in leaves}
+    joins = [a for a in acts if a[0].cause.noun.is_arrival and not a[0].cause.noun.is_return]
+    successors = []
+    for leave, leaver, n in leaves:
+        near = [j for j in joins if abs(j[0].at - leave.at) <= RETURN_WITHIN and j[1] != leaver]
+        after = [j for j in near if j[0].at >= leave.at]
+        before = [j for j in near if j[0].at < leave.at < left_at.get(j[1], leave.at + RETURN_WITHIN)]
+        if after or before:
+            join = after[0] if after else before[-1]
+            joins.remove(join)
+            first_at, last_at = sorted((leave.at, join[0].at))
+            successors.append(_Successor(first_at, last_at, leaver, join[1], (n, join[2])))
+    return successors
+
+
+def _process_of(row: Rebalance | Contributor) -> str:
+    """The name of a member's process: its member id, which a process that starts again does not keep."""
+    return row.member_id or client_of(row)
+
+
+def _is_doubtful_leave(act: MemberAct) -> bool:
+    """Whether what a member began may have been no leave. Whatever the cause of a join, another member came."""
+    is_doubtful = act.row is act.rebalance and act.rebalance.confidence in _DOUBTS
+    return is_doubtful and not act.cause.noun.is_arrival
 
 
 RATE_RULES = (REBALANCES_EXCESSIVE, REBALANCES_FREQUENT)
@@ -225,8 +250,8 @@ def busiest_hours(
 ) -> dict[str, tuple[Rule, Sequence[Rebalance]]]:
     """The rebalances of the busiest 60 minutes of each group in which there were too many, with the rule they break.
 
-    A cooperative pair counts once; members that were restarted or replaced one after another do not, nor changes of
-    share groups: they stop no member, since none owns a partition alone (KIP-932).
+    A cooperative pair counts once; members that were restarted in turn or replaced do not, nor changes of share groups:
+    they stop no member, since none owns a partition alone (KIP-932).
     """
     restarts = {i.incident_id for i in incidents if i.kind in _IN_TURN}
     counting = (r for r in rebalances if r.protocol != Protocol.SHARE and not r.cause.noun.is_follow_up)

@@ -60,7 +60,7 @@ class Identity:
         for member in registry.members.values():
             for name in {member.instance_id, member.client_id} - {None} or {""}:
                 self._by_name[str(name)].append(member)
-        self._overlaps: dict[str, Intervals[None]] = {}
+        self._overlaps: dict[str, Intervals[tuple[Member, Member]]] = {}
         self._comings: dict[str, Timeline[Arrival]] = {}
         self._goings: dict[str, Timeline[Departure]] = {}
 
@@ -75,12 +75,25 @@ class Identity:
         """Whether one member at a time held a client id that no library chose, or that is in a group of one process."""
         if not client_id or (is_default(client_id) and not self.is_of_one_process):
             return False
+        return not self._overlaps_around(client_id, at)
+
+    def holders_at_once(self, member: Member, at: datetime) -> Sequence[Member]:
+        """Two members that held its client id at once, so that it identifies none of them; none if no two did.
+
+        Of several pairs it is the last one before the instant.
+        """
+        overlaps = self._overlaps_around(member.client_id, at) if member.client_id else ()
+        before = [o for o in overlaps if o.start < at] or overlaps[:1]
+        return before[-1].value if before else ()
+
+    def _overlaps_around(self, client_id: str, at: datetime) -> Sequence[Interval[tuple[Member, Member]]]:
+        """The times at which two members held a client id, within the look-back before an instant and ten minutes after."""
         if client_id not in self._overlaps:
             self._overlaps[client_id] = Intervals(self._find_overlaps(client_id))
-        return not self._overlaps[client_id].between(at - LOOK_BACK, at + RETURN_WITHIN)
+        return self._overlaps[client_id].between(at - LOOK_BACK, at + RETURN_WITHIN)
 
-    def _find_overlaps(self, client_id: str) -> Iterator[Interval[None]]:
-        """The times at which two members held a client id at once.
+    def _find_overlaps(self, client_id: str) -> Iterator[Interval[tuple[Member, Member]]]:
+        """The times at which two members held a client id at once, with both.
 
         A dead member whose session has yet to expire is not a second holder. Neither is an id that was assigned and
         never used, where the coordinator names those that are. A member that was heard after the rebalance that let the
@@ -89,11 +102,11 @@ class Identity:
         holders = (m for m in self._by_name[client_id] if m.client_id == client_id and not m.instance_id)
         used = (m for m in holders if not (m.is_pending and self.registry.names_rejoins))
         spans = sorted((m.first_at, m.member_id, m) for m in used if m.first_at is not None)
-        for (_, _, first), (second_at, _, _) in pairwise(spans):
+        for (_, _, first), (second_at, _, second) in pairwise(spans):
             if not first.removals:
-                yield Interval(second_at, None, None)
+                yield Interval(second_at, None, (first, second))
             elif self._was_heard_beside(first, second_at):
-                yield Interval(second_at, max(second_at, first.removals[-1].at), None)
+                yield Interval(second_at, max(second_at, first.removals[-1].at), (first, second))
 
     def _was_heard_beside(self, member: Member, other_came_at: datetime) -> bool:
         """Whether a member lived when another one was in the group.

@@ -103,7 +103,11 @@ def is_nameless(case: Case) -> Proof | None:
 
 def names_do_not_identify(case: Case) -> Proof | None:
     """Neither an instance id nor a client id that it alone holds shows who the member is."""
-    return proof_if(not case.identity.identifies(case.member, case.at))
+    if case.identity.identifies(case.member, case.at):
+        return None
+    holders = case.identity.holders_at_once(case.member, case.at)
+    joins = (case.registry.last_join(m.member_id, case.at) for m in holders)
+    return proof_of(*(line for m in holders for line in m.introduced_by), *joins)
 
 
 def keeps_its_member_id(case: Case) -> Proof | None:

@@ -8,7 +8,7 @@ REBALANCES_FREQUENT = Rule(
     severity="warning",
     harm=Harm.CONSUMERS_STOPPED,
     subject_kind="group",
-    says="{subject} rebalanced {count} times within 60 minutes, not counting members restarted or replaced in turn",
+    says="{subject} rebalanced {count} times within 60 minutes, not counting members restarted in turn or replaced",
     advice="Look at the causes in the order of their counts; each has its own advice. Until they are gone, commit in"
     " onPartitionsRevoked of a ConsumerRebalanceListener what was done: else each rebalance lets members read records"
     " again. Where the members are restarted on purpose, give each a group.instance.id.",
@@ -21,7 +21,7 @@ REBALANCES_EXCESSIVE = Rule(
     severity="critical",
     harm=Harm.CONSUMERS_STOPPED,
     subject_kind="group",
-    says="{subject} rebalanced {count} times within 60 minutes, not counting members restarted or replaced in turn",
+    says="{subject} rebalanced {count} times within 60 minutes, not counting members restarted in turn or replaced",
     advice="The group spends its time rebalancing. Look at the causes in the order of their counts; the usual ones"
     " are a crash loop and an exceeded max.poll.interval.ms. A longer session.timeout.ms mends neither. Records are"
     " read again after each rebalance, unless a ConsumerRebalanceListener commits in onPartitionsRevoked what was"

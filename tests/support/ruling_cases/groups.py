@@ -118,8 +118,8 @@ def silent(members: int, confidence: str = "possible") -> None:
 def replaced(left: str, joined: str, second: float) -> list[Rebalance]:
     """A member leaves, and another one joins five seconds later."""
     return [
-        rebalance_of(second, "member_left", client_id=left),
-        rebalance_of(second + 5, "member_joined", client_id=joined),
+        rebalance_of(second, "member_left", left),
+        rebalance_of(second + 5, "member_joined", joined),
     ]
 
 
