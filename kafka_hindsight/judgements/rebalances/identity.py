@@ -87,7 +87,7 @@ class Identity:
         return before[-1].value if before else ()
 
     def _overlaps_around(self, client_id: str, at: datetime) -> Sequence[Interval[tuple[Member, Member]]]:
-        """The times at which two members held a client id, within the look-back before an instant and ten minutes after."""
+        """The times at which two members held a client id at once, as near to an instant as `identifies` looks."""
         if client_id not in self._overlaps:
             self._overlaps[client_id] = Intervals(self._find_overlaps(client_id))
         return self._overlaps[client_id].between(at - LOOK_BACK, at + RETURN_WITHIN)
