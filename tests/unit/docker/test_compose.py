@@ -223,6 +223,13 @@ def test_broker_is_set_by_names_of_its_official_image() -> None:
         assert service.environment["KAFKA_LOG_DIRS"] == "/var/lib/kafka/data", "as the image apache/kafka has it"
 
 
+def test_log_cleaner_leaves_broker_most_of_its_heap() -> None:
+    """The leader of the metadata log keeps batches of 8 MiB, and a broker without room for one ends."""
+    for service in BROKERS.values():
+        heap = mib(service.environment["KAFKA_HEAP_OPTS"].removeprefix("-Xmx"))
+        assert int(service.environment["KAFKA_LOG_CLEANER_DEDUPE_BUFFER_SIZE"]) <= heap * 2**20 / 8
+
+
 def test_brokers_run_kafka_version_of_image() -> None:
     assert {s.environment["KAFKA_VERSION"] for s in BROKERS.values()} == {NEWEST}
     assert "python -m lab.drill.jars" in DOCKERFILE
