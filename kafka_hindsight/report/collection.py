@@ -41,7 +41,8 @@ _QUIET = (
     " nights."
 )
 _NOT_SEEN_SINCE = (
-    "Lines that were written after a log was read are not known here. If a cluster was read a short time ago and its"
+    "A log counts as read at the start of the run that read it, so its last line may be later. Lines that were written"
+    " after it was read are not known here. If a cluster was read a short time ago and its"
     " newest line is old, lines are not written or do not arrive: this page cannot say which."
 )
 
