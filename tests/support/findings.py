@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, get_args, get_type_hints
 
 from kafka_hindsight.catalog.codes import FindingSeverity
 from kafka_hindsight.catalog.rows import Finding
+from kafka_hindsight.engine.reduce import narrow
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings, SettingsInForce
 from kafka_hindsight.judgements.findings import RULES
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
@@ -38,21 +40,19 @@ def raised(
     }
     findings, names = list[Finding](), set[str]()
     for rule in RULES:
-        own = {name: _narrowed(rule, name, rows.get(name, ())) for name in inputs_of(rule)}
+        own = {name: _narrowed(rule, name, rows.get(name, ()), values) for name in inputs_of(rule)}
         findings += rule(**own, **{name: values[name] for name in values_of(rule)})
         names |= own.keys()
     assert rows.keys() <= names, f"No rule reads {rows.keys() - names}."
     return sorted(findings, key=_rank)
 
 
-def _narrowed(rule: Any, name: str, rows: Any) -> Any:
+def _narrowed(rule: Any, name: str, rows: Any, values: Mapping[str, Any]) -> Any:
     cls, forms = inputs_of(rule)[name], get_args(get_type_hints(rule, include_extras=True)[name])[1:]
     functions = [form for form in forms if callable(form)]
     if not functions or not rows or cls is None:
         return rows
-    table = as_table(rows, cls.TABLE)
-    for function in functions:
-        table = function(table)
+    table = narrow(functions, as_table(rows, cls.TABLE), values)
     return rows_of(table.combine_chunks().to_batches(), cls)
 
 

@@ -36,6 +36,7 @@ from kafka_hindsight.knowledge.rules import broker_rules as declared
 from kafka_hindsight.logs.cluster_of_files import without_damaged
 from kafka_hindsight.measures.time_away import is_away_until, least_until, shown_until
 from kafka_hindsight.measures.unavailability_sums import LEADERLESS, NO_WRITES, is_shown
+from kafka_hindsight.shared.arrow_tables import as_scalar
 from kafka_hindsight.shared.durations import CLOCK_SKEW, LONG_AGO, MS, NEVER
 from kafka_hindsight.shared.grouping import grouped
 from kafka_hindsight.shared.timelines import Interval, Intervals, intervals
@@ -79,7 +80,7 @@ def _too_early(
     cluster: str,
     restarts: Sequence[rows.RollingRestart],
     failovers: Unquoted[rows.Failover],
-    isr_spans: Sequence[IsrSpan],
+    isr_spans: Unquoted[IsrSpan],
     settings_in_force: SettingsInForce,
 ) -> Iterator[Finding]:
     for restart in restarts:
@@ -198,7 +199,7 @@ def _is_lasting(
 def _replication(
     cluster: str,
     partitions: LastReading[PartitionSnapshot],
-    isr_spans: Sequence[IsrSpan],
+    isr_spans: Unquoted[IsrSpan],
     settings_in_force: SettingsInForce,
 ) -> Iterator[Finding]:
     counts = [(p, len(p.isr or ()), len(p.replicas or ())) for p in partitions]
@@ -239,14 +240,19 @@ def _is_shown_at(outage: rows.BrokerOutage, at: datetime) -> bool:
     return at <= end or outage.up_at - outage.away_low_ms * MS <= at
 
 
-def _unusable(scope: Scope, unavailability_around: Around[rows.Unavailability]) -> Iterator[Finding]:
+def open_at_start(unavailability: pa.Table, scope: Scope) -> pa.Table:
+    """Keep the rows that had begun and were not over as the window began."""
+    began, ended = unavailability["started_at"], unavailability["ended_at"]
+    start = as_scalar(began, scope.window.start)
+    is_open = pc.or_kleene(pc.is_null(ended), pc.greater(ended, start))
+    return unavailability.filter(pc.and_(pc.less(began, start), is_open))
+
+
+def _unusable(
+    scope: Scope, unavailability_at_start: Annotated[Around[rows.Unavailability], open_at_start]
+) -> Iterator[Finding]:
     """One finding for the partitions without a leader as the window began, and one for those that refused writes."""
-    start = scope.window.start
-    lasting = [
-        row
-        for row in unavailability_around
-        if row.started_at < start and (row.ended_at is None or row.ended_at > start) and is_shown(row)
-    ]
+    start, lasting = scope.window.start, [row for row in unavailability_at_start if is_shown(row)]
     for rule, kinds in ((declared.STILL_LEADERLESS, LEADERLESS), (declared.STILL_REFUSING, NO_WRITES)):
         own = sorted((row for row in lasting if row.kind in kinds), key=lambda r: (r.started_at, r.unavailability_id))
         places = sorted({f"{row.topic}-{row.partition}" for row in own})

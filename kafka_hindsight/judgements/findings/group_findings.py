@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from kafka_hindsight.catalog.codes import ClientLibrary, Protocol, RebalanceKind, RemedySetting
 from kafka_hindsight.catalog.rows import Finding, Incident, IncidentLink, MemberSetting, PartitionStall, Rebalance
 from kafka_hindsight.judgements.findings.finding_rows import finding_of
+from kafka_hindsight.judgements.findings.rule_inputs import Unquoted
 from kafka_hindsight.judgements.groups.member_settings import KAFKA_NAMES
 from kafka_hindsight.judgements.groups.storms import advice_on, busiest_hours, causes_of
 from kafka_hindsight.judgements.reasoning.evidence import by_weight
@@ -32,7 +33,7 @@ _FEW = 3
 def _rates(
     cluster: str,
     rebalances: Sequence[Rebalance],
-    incidents: Sequence[Incident],
+    incidents: Unquoted[Incident],
     incident_links: Sequence[IncidentLink],
 ) -> Iterator[Finding]:
     linked = _with_incidents(rebalances, incident_links)
@@ -85,7 +86,7 @@ class Fault:
 def _faults(
     cluster: str,
     rebalances: Sequence[Rebalance],
-    incidents: Sequence[Incident],
+    incidents: Unquoted[Incident],
     incident_links: Sequence[IncidentLink],
     member_settings: Sequence[MemberSetting],
 ) -> Iterator[Finding]:

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.catalog.codes import FailoverKind
 from kafka_hindsight.judgements.brokers.outage_effects import (
     add_impact,
     add_rebalances,
@@ -24,9 +23,7 @@ from kafka_hindsight.judgements.reasoning.scope import Scope
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS, READINGS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table, quoted_where
-from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
-from kafka_hindsight.shared.arrow_tables import among
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, lake_table
 
 
 @dataclass(frozen=True)
@@ -80,18 +77,8 @@ def led_before_outages(readings: pa.Table, facts: WindowFacts) -> pa.Table:
     return readings.filter(pc.is_in(at, pa.array(sorted(facts.read_before_outages), at.type)))
 
 
-_HARMFUL = [kind for kind in FailoverKind if kind.noun.is_harmful]
-
-
-def _is_quoted(failovers: pa.Table) -> pa.ChunkedArray:
-    """Whether an incident may quote each failover: it is harmful, or clients noticed the time without a leader."""
-    lengths = (failovers[name] for name in ("leaderless_ms", "leaderless_low_ms", "leaderless_high_ms"))
-    is_noticed = pc.greater_equal(pc.max_element_wise(*lengths), NOTICED_MS)
-    return pc.or_kleene(among(failovers["kind"], _HARMFUL), is_noticed)
-
-
-FAILOVERS = quoted_where(_is_quoted, PARTITIONS.output("failovers"))
-"""The failovers, those that incidents quote with their evidence."""
+FAILOVERS = each(unquoted, PARTITIONS.output("failovers"))
+"""The failovers without their evidence."""
 
 AFTERMATH = Judgement(
     "aftermath",

@@ -10,20 +10,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_hindsight.catalog import rows
-from kafka_hindsight.catalog.codes import Harm, JumpHarm, TruncationVerdict
+from kafka_hindsight.catalog.codes import FailoverKind, Harm, JumpHarm, TruncationVerdict
 from kafka_hindsight.judgements.brokers.settings_at import BrokerSettings
 from kafka_hindsight.judgements.incidents import judge_incidents
 from kafka_hindsight.judgements.incidents.happenings import gather, lost_quorums, stalled_groups
+from kafka_hindsight.judgements.reasoning.evidence import unquoted
 from kafka_hindsight.judgements.reasoning.scope import Scope
-from kafka_hindsight.judgements.rebuild.aftermath import AFTERMATH, FAILOVERS
+from kafka_hindsight.judgements.rebuild.aftermath import AFTERMATH
 from kafka_hindsight.judgements.rebuild.brokers import BROKERS, FACTS, WindowFacts
 from kafka_hindsight.judgements.rebuild.groups import GROUPS
 from kafka_hindsight.judgements.rebuild.offsets import OFFSETS
 from kafka_hindsight.judgements.rebuild.partitions import PARTITIONS
-from kafka_hindsight.judgements.rebuild.sources import Judgement, quoted_where, union, where
+from kafka_hindsight.judgements.rebuild.sources import Judgement, each, quoted_where, union, where
 from kafka_hindsight.knowledge.broker_settings import UNCLEAN
 from kafka_hindsight.knowledge.durability_advice import Replication, prevention_of
 from kafka_hindsight.measures.records_moved import records_moved
+from kafka_hindsight.measures.unavailability_sums import NOTICED_MS
+from kafka_hindsight.shared.arrow_tables import among
 from kafka_hindsight.shared.grouping import grouped
 
 
@@ -103,6 +106,25 @@ def bills_of(jumps: Iterable[rows.OffsetJump]) -> Iterator[rows.IncidentLink]:
             )
 
 
+_HARMFUL = [kind for kind in FailoverKind if kind.noun.is_harmful]
+
+
+def _is_quoted(failovers: pa.Table) -> pa.ChunkedArray:
+    """Whether an incident may quote each failover: it is harmful, or clients noticed the time without a leader.
+
+    An incident with an absence quotes only those that may have lost records. A restored leader names the absence after
+    which it came back, which is not always the one that had taken it away.
+    """
+    lengths = (failovers[name] for name in ("leaderless_ms", "leaderless_low_ms", "leaderless_high_ms"))
+    is_noticed = pc.greater_equal(pc.max_element_wise(*lengths), NOTICED_MS)
+    is_restored = pc.equal(failovers["kind"], str(FailoverKind.LEADER_RESTORED))
+    may_be_alone = pc.or_(pc.is_null(failovers["outage_id"]), is_restored)
+    return pc.and_kleene(
+        pc.or_kleene(among(failovers["kind"], _HARMFUL), is_noticed),
+        pc.or_(may_be_alone, pc.is_valid(failovers["records_lost_low"])),
+    )
+
+
 def _is_origin(unavailability: pa.Table) -> pa.ChunkedArray:
     """Whether each row may be all that shows its incident, which then quotes it."""
     is_of_partition = pc.and_(pc.is_valid(unavailability["topic"]), pc.is_null(unavailability["outage_id"]))
@@ -118,7 +140,7 @@ INCIDENTS = Judgement(
     {
         "group_incidents": AFTERMATH.output("group_incidents"),
         "outages": AFTERMATH.output("outages"),
-        "failovers": FAILOVERS,
+        "failovers": quoted_where(_is_quoted, PARTITIONS.output("failovers")),
         "truncations": where(
             lambda cuts: pc.not_equal(cuts["verdict"], str(TruncationVerdict.NOTHING_COMMITTED_LOST)),
             PARTITIONS.output("truncations"),
@@ -127,7 +149,7 @@ INCIDENTS = Judgement(
         "unavailability": quoted_where(_is_origin, UNAVAILABILITY),
         "stalls": GROUPS.output("stalls"),
         "controllers": BROKERS.output("controller_changes"),
-        "isr_spans": PARTITIONS.output("isr_spans"),
+        "isr_spans": each(unquoted, PARTITIONS.output("isr_spans")),
         "group_links": AFTERMATH.output("group_links"),
         "jumps": OFFSETS.output("jumps"),
     },

@@ -98,7 +98,7 @@ PRODUCERS = Judgement(
         "failures": PRODUCER_LOGS.output("failures"),
         "settings": PRODUCER_LOGS.output("settings"),
         "unavailability": each(of_failure_topics, each(unquoted, UNAVAILABILITY), needs=(FAILURE_TOPICS,)),
-        "failovers": each(of_failure_topics, each(unquoted, FAILOVERS), needs=(FAILURE_TOPICS,)),
+        "failovers": each(of_failure_topics, FAILOVERS, needs=(FAILURE_TOPICS,)),
         "outages": each(where_any_failed, INCIDENTS.output("outages"), needs=(FAILURE_TOPICS,)),
         "links": each(where_any_failed, LINKS, needs=(FAILURE_TOPICS,)),
     },

@@ -22,6 +22,7 @@ from kafka_hindsight.catalog.gold import (
     ROLLING_RESTARTS,
     SECOND_STARTS,
     TRUNCATIONS,
+    UNAVAILABILITY,
 )
 from kafka_hindsight.catalog.quality import GENERATION_GAPS, LEADERSHIP_GAPS
 from kafka_hindsight.engine.reduce import evaluate, judged_tables, narrow
@@ -60,6 +61,10 @@ def made_outputs() -> dict[tuple[tuple[str, str], str], list[Any]]:
         (("groups", "stalls"), "gold.partition_stalls"): [
             row(PARTITION_STALLS, group_id="g1", partition=n, stall_id=str(n), kind=kind, started_at=at)
             for n, kind in enumerate(StallKind)
+        ],
+        (("groups", "unavailability"), "gold.unavailability"): [
+            row(UNAVAILABILITY, unavailability_id=str(n), group_id="g1", started_at=start, ended_at=end)
+            for n, (start, end) in enumerate(((at - HOUR, at), (at - HOUR, None), (at, None)))
         ],
         (("readings", "imbalance"), "gold.leader_imbalance"): [
             row(LEADER_IMBALANCE, broker=n, over_threshold=n % 2 == 0, snapshot_at=at) for n in range(4)

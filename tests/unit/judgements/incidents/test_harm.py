@@ -495,7 +495,7 @@ def test_partitions_unusable_as_the_window_began_are_one_finding(kind: str, rule
         return row(UNAVAILABILITY, kind=kind, topic="t", partition=partition, started_at=first, ended_at=last, low_ms=9)
 
     around = [unusable(0, -60, -30), unusable(1, -30, 30), unusable(2, -20, 9), unusable(3, 5, 9)]
-    (finding,) = raised(window=WINDOW, unavailability_around=around)
+    (finding,) = raised(window=WINDOW, unavailability_at_start=around)
     assert (finding.rule_id, finding.subject, finding.first_at) == (rule_id, "2 partitions", WINDOW.start)
 
 
