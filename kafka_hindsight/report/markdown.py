@@ -119,6 +119,8 @@ class Markdown:
                 return "".join(map(self.words, content))
             case ui.Name(text) | ui.Badge(text, "code"):
                 return _code(text)
+            case ui.Badge(text, style) if style.startswith("state"):
+                return f"**{text.upper()}.**"
             case ui.Strong(inner):
                 text = self.words(inner)
                 return text.replace(text.strip(), f"**{text.strip()}**", 1)

@@ -220,6 +220,7 @@ def test_every_view_is_markdown_with_cluster_window_state_and_confidence(page):
         first, _, second, *_ = text.splitlines()
         assert first.startswith("# ")
         assert second == f"Cluster `{CLUSTER}`, 2026-10-03 00:00:00 to 2026-10-04 00:00:00 · all times in UTC", name
+    assert page.markdown["night"].splitlines()[4].startswith("**ACT.** ")
     worst = next(text for text in page.markdown.values() if text.startswith("# 40 to 52 committed records"))
     assert "\nover · certain\n" in worst
     for part in ("- Harm: ", "### What to do", "\n      Leader risky.raw-0 "):
