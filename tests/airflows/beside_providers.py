@@ -144,7 +144,7 @@ def test_exit_codes_2_and_42_fail_for_good_with_sentences_of_step(
     monkeypatch.setattr(
         Docker, "start", lambda *_: leave_result(lake, "r", "publish", Result(code, ["LOGS names /x."]))
     )
-    with pytest.raises(kind, match=rf"^publish ended with exit code {code}\. LOGS names /x\."):
+    with pytest.raises(kind, match=rf"^LOGS names /x\. publish ended with exit code {code}\."):
         execute(step_in("docker", monkeypatch), context(lake=lake))
 
 
