@@ -300,16 +300,16 @@ class _WholeInput:
     outputs: tuple[tuple[Narrowing, tuple[KeptFile, ...]], ...]
     values: ValuesByName
 
-    def parts(self) -> dict[str, list[pa.Table]]:
+    def parts(self) -> dict[str, Iterator[pa.Table]]:
         """The parts of each input."""
-        parts = defaultdict[str, list[pa.Table]](list)
-        for file in self.narrowed:
-            parts[file.name] += rows_in([file])
+        names = {*(file.name for file in self.narrowed), *(narrowing.parameter for narrowing, _ in self.outputs)}
+        return {name: self._parts_of(name) for name in names}
+
+    def _parts_of(self, name: str) -> Iterator[pa.Table]:
+        yield from rows_in([file for file in self.narrowed if file.name == name])
         for narrowing, files in self.outputs:
-            for rows in rows_in(files):
-                whole = completed(rows, leaf_schema(narrowing.leaf))
-                parts[narrowing.parameter].append(narrow(narrowing.functions, whole, self.values))
-        return dict(parts)
+            for rows in rows_in(files) if narrowing.parameter == name else ():
+                yield narrow(narrowing.functions, completed(rows, leaf_schema(narrowing.leaf)), self.values)
 
 
 def typed(batch: pa.RecordBatch, table: Table) -> pa.Table:

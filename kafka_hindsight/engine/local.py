@@ -138,11 +138,11 @@ def _no_parts() -> PartsByName:
     return defaultdict(PackedParts)
 
 
-def _unpacked(parts: PartsByName) -> dict[str, list[pa.Table]]:
-    return {name: [*of_input.pop_all()] for name, of_input in parts.items()}
+def _unpacked(parts: PartsByName) -> dict[str, Iterator[pa.Table]]:
+    return {name: of_input.pop_all() for name, of_input in parts.items()}
 
 
-def _buckets(judgement: Judgement, parts: PartsByName, count: int) -> Iterator[dict[str, list[pa.Table]]]:
+def _buckets(judgement: Judgement, parts: PartsByName, count: int) -> Iterator[dict[str, Iterator[pa.Table]]]:
     if count == 1:
         yield _unpacked(parts)
         return

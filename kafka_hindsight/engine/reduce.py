@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -21,16 +21,17 @@ from kafka_hindsight.catalog.codes import Confidence
 from kafka_hindsight.catalog.row import Row
 from kafka_hindsight.catalog.rows import Unavailability
 from kafka_hindsight.judgements.reasoning.clock_errors import ClockError
-from kafka_hindsight.judgements.reasoning.scope import SCOPE, Scope
+from kafka_hindsight.judgements.reasoning.scope import SCOPE
 from kafka_hindsight.judgements.rebuild.sources import Judgement, Narrow, RowSource, inputs_of, outputs_of, values_of
 from kafka_hindsight.lake.arrow_types import arrow_schema
 from kafka_hindsight.shared.arrow_rows import array_of, rows_of
 from kafka_hindsight.shared.arrow_tables import completed, with_columns
 from kafka_hindsight.shared.durations import MS
+from kafka_hindsight.shared.grouping import sized
 from kafka_hindsight.shared.timings import KEY, timed
 
-InputParts = Mapping[str, Sequence[pa.Table]]
-"""The parts of each input of a judgement."""
+InputParts = Mapping[str, Iterable[pa.Table]]
+"""The parts of each input of a judgement. Each part is taken once, and may go as soon as it is rows."""
 
 ValuesByName = Mapping[str, Any]
 """The results of judgements without a key, and the scope, by name."""
@@ -45,13 +46,18 @@ BY_TIMES = frozenset(
 
 _SEPARATOR = "\x1f"
 
+_ROWS = 10_000
+"""Rows of Arrow that become rows of Python at once: more take more memory, fewer more time."""
+
 
 def evaluate(judgement: Judgement, parts: InputParts, values: ValuesByName) -> Any:
     """The value of a judgement without a key."""
     (function,), classes = judgement.functions, judgement.inputs
-    inputs = {name: _input(judgement, name, parts.get(name, ()), values) for name in judgement.reads}
-    rows = {name: _rows(table, cls) if (cls := classes[name]) else table for name, table in inputs.items()}
-    return function(**rows, **_values(function, values))
+    inputs = {
+        name: _rows_of(judgement, name, parts, values) if classes[name] else _input(judgement, name, parts, values)
+        for name in judgement.reads
+    }
+    return function(**inputs, **_values(function, values))
 
 
 def judged_tables(judgement: Judgement, parts: InputParts, values: ValuesByName) -> dict[str, pa.Table]:
@@ -59,12 +65,11 @@ def judged_tables(judgement: Judgement, parts: InputParts, values: ValuesByName)
 
     The rows of a huge key live until its function returns, so the garbage collector does not visit them meanwhile.
     """
-    inputs = {name: _input(judgement, name, parts.get(name, ()), values) for name in judgement.reads}
     classes = judgement.outputs
     outputs: dict[str, list[Any]] = {name: [] for name in classes}
     gc.freeze()
     try:
-        for key, rows in _by_key(judgement, inputs, values[SCOPE]):
+        for key, rows in _by_key(judgement, parts, values):
             with _timed(judgement, key):
                 for function in judgement.functions:
                     own = {name: rows[name] for name in inputs_of(function)}
@@ -129,34 +134,53 @@ def _values(function: Any, values: ValuesByName) -> dict[str, Any]:
     return {name: values[name] for name in values_of(function)}
 
 
-def _input(judgement: Judgement, name: str, parts: Sequence[pa.Table], values: ValuesByName) -> pa.Table:
+def _input(judgement: Judgement, name: str, parts: InputParts, values: ValuesByName) -> pa.Table:
     """All rows of an input, with all columns of its class."""
-    source, cls = judgement.reads[name], judgement.inputs[name]
-    if not parts:
+    source = judgement.reads[name]
+    tables = [*parts.get(name, ())]
+    if not tables:
         leaf, functions = next(source.leaves())
-        parts = [narrow(functions, leaf_schema(leaf).empty_table(), values)]
-    table = pa.concat_tables(parts, promote_options="default")
-    if cls is not None:
-        table = completed(table, arrow_schema(cls.TABLE))
+        tables = [narrow(functions, leaf_schema(leaf).empty_table(), values)]
+    table = _completed(tables, judgement.inputs[name])
     return narrow([source.again], table, values) if source.again else table
 
 
+def _tables(judgement: Judgement, name: str, parts: InputParts, values: ValuesByName) -> Iterator[pa.Table]:
+    """The rows of an input with all columns of its class, some at a time; all at once where they are narrowed again."""
+    if judgement.reads[name].again:
+        yield _input(judgement, name, parts, values)
+    else:
+        for tables in sized(parts.get(name, ()), lambda table: table.num_rows, _ROWS):
+            yield _completed(tables, judgement.inputs[name])
+
+
+def _completed(tables: Sequence[pa.Table], cls: type[Row] | None) -> pa.Table:
+    table = pa.concat_tables(tables, promote_options="default")
+    return completed(table, arrow_schema(cls.TABLE)) if cls else table
+
+
 def _by_key(
-    judgement: Judgement, inputs: Mapping[str, pa.Table], scope: Scope
+    judgement: Judgement, parts: InputParts, values: ValuesByName
 ) -> Iterator[tuple[ValuesByName, dict[str, list[Any]]]]:
     """Each key, a value for each of its columns, with its rows by input."""
-    classes, columns, cluster = judgement.inputs, key_of(judgement), {"cluster": scope.cluster}
+    columns, cluster = key_of(judgement), {"cluster": values[SCOPE].cluster}
     if not columns:
-        yield cluster, {name: _rows(table, classes[name]) for name, table in inputs.items()}
+        yield cluster, {name: _rows_of(judgement, name, parts, values) for name in judgement.reads}
         return
-    by_key: dict[tuple[Any, ...], dict[str, list[Any]]] = defaultdict(lambda: {name: [] for name in inputs})
-    for name, table in inputs.items():
-        keys = zip(*(table[column].to_pylist() for column in columns), strict=True)
-        for key, row in zip(keys, _rows(table, classes[name]), strict=True):
-            by_key[key][name].append(row)
+    by_key: dict[tuple[Any, ...], dict[str, list[Any]]] = defaultdict(lambda: {name: [] for name in judgement.reads})
+    for name in judgement.reads:
+        for table in _tables(judgement, name, parts, values):
+            keys = zip(*(table[column].to_pylist() for column in columns), strict=True)
+            for key, row in zip(keys, _rows(table, judgement.inputs[name]), strict=True):
+                by_key[key][name].append(row)
     while by_key:
         key, rows = by_key.popitem()
         yield {**cluster, **dict(zip(columns, key, strict=True))}, rows
+
+
+def _rows_of(judgement: Judgement, name: str, parts: InputParts, values: ValuesByName) -> list[Any]:
+    tables = _tables(judgement, name, parts, values)
+    return [row for table in tables for row in _rows(table, judgement.inputs[name])]
 
 
 def _rows(table: pa.Table, cls: type[Row] | None) -> list[Any]:
