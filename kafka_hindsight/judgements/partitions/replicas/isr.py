@@ -235,13 +235,15 @@ def _explained(shrink: Shrink) -> IsrChange:
         gone_at = None  # It may have been in sync again meanwhile.
     ends = [at for at in (moved_at, shrink.replica_removed_at, gone_at) if at is not None]
     end, leader_end = int(laggard[2]) if laggard else -1, proposal.log_offset if proposal else None
+    # The end of a replica that has not fetched yet is -1: it lacks nothing of a log without records.
+    is_known = leader_end == 0 or end >= 0
     return replace(
         shrink.change,
         shrink_cause=cause,
         outage_id=shrink.outage.outage_id if shrink.outage and cause is OutOfSyncKind.OUTAGE else None,
         out_of_sync_until=max(shrink.at, min(ends)) if ends else None,
         removed_by_leader=proposal.broker if proposal else None,
-        records_behind=max(0, leader_end - end) if end >= 0 and leader_end is not None else None,
+        records_behind=max(0, leader_end - max(0, end)) if is_known and leader_end is not None else None,
         behind_since=shrink.behind_since,
         evidence=evidence_of([*shrink.change.evidence, *map(quote, [*([proposal] if proposal else []), *lines])]),
     )

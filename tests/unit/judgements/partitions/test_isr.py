@@ -127,6 +127,21 @@ class TestShrinkCause:
         )
         assert come.shrink_cause is None
 
+    @pytest.mark.parametrize(("leader_end", "behind"), [(0, 0), (7, None)])
+    def test_replica_that_never_fetched_lacks_nothing_of_an_empty_log(self, leader_end: int, behind: int | None) -> None:
+        """As captured where a cluster of 4.2.2 began: highWatermark: 0, endOffset: 0."""
+        commit = {"topic": "t", "partition": 48, "broker": 1, "source": "broker-1/server.log"}
+        lines = [
+            row(EVENTS, kind="isr_updated", isr="1,3", partition_epoch=0, happened_at=AT - MINUTE, order=0, **commit),
+            row(
+                EVENTS, kind="isr_shrink_proposed", previous_isr="1,3", isr="1", log_offset=leader_end, order=0,
+                happened_at=AT, detail="(brokerId: 3, endOffset: -1, lastCaughtUpTimeMs: 1795267291716)", **commit,
+            ),
+            row(EVENTS, kind="isr_updated", isr="1", partition_epoch=1, happened_at=AT, order=1, **commit),
+        ]  # fmt: skip
+        (shrink,) = rebuild_isr_changes(lines, (), ClusterContext(), Window(AT - HOUR, AT + HOUR))
+        assert shrink.records_behind == behind
+
     def test_shrink_by_leader_states_lag_of_removed_replica(self) -> None:
         """As captured: broker 1 had heard nothing of broker 3 since it led, and broker 3 was dead."""
         commit = {"topic": "t", "partition": 13, "broker": 1, "source": "broker-1/server.log"}
