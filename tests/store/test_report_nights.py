@@ -154,7 +154,7 @@ def test_view_is_copied_with_cluster_window_state_and_confidence(browser: Browse
     browser.open(pages["later"].as_uri())
     text = copied(browser)
     assert "Cluster `M3qSc9eLQMSD2A9RXcqTKA`, 2026-11-25 01:40:47 to 2026-11-25 01:53:41 · all times in UTC" in text
-    assert "\nAct **Not over.** " in text
+    assert "\n**ACT.** **Not over.** " in text
     assert "40 committed records were lost in fraud-risky-19-0" in text and " · over · certain · " in text
     browser.show(next(view for view in kinds_of_views(browser) if view.startswith("incident-")))
     text = copied(browser)
