@@ -128,7 +128,7 @@ class TestShrinkCause:
         assert come.shrink_cause is None
 
     @pytest.mark.parametrize(("leader_end", "behind"), [(0, 0), (7, None)])
-    def test_replica_that_never_fetched_lacks_nothing_of_an_empty_log(self, leader_end: int, behind: int | None) -> None:
+    def test_replica_that_never_fetched_lacks_nothing_of_empty_log(self, leader_end: int, behind: int | None) -> None:
         """As captured where a cluster of 4.2.2 began: highWatermark: 0, endOffset: 0."""
         commit = {"topic": "t", "partition": 48, "broker": 1, "source": "broker-1/server.log"}
         lines = [
