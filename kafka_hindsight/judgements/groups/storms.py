@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from kafka_hindsight.catalog.codes import Cause, Confidence, IncidentKind, Protocol
@@ -17,7 +18,7 @@ from kafka_hindsight.knowledge.model import Rule
 from kafka_hindsight.knowledge.rules.group_rules import REBALANCES_EXCESSIVE, REBALANCES_FREQUENT
 from kafka_hindsight.shared.durations import RETURN_WITHIN
 from kafka_hindsight.shared.grouping import grouped, runs
-from kafka_hindsight.shared.timelines import timelines
+from kafka_hindsight.shared.timelines import Timeline, timelines
 from kafka_hindsight.shared.words import listed, verb
 
 RebalanceUnit = Sequence[Rebalance]
@@ -192,15 +193,16 @@ def find_replacements(units: Sequence[RebalanceUnit]) -> list[Replacement]:
     """
     acts = [(act, _process_of(act.row), n) for n, unit in enumerate(units) for row in unit for act in acts_in(row)]
     broken = {n for act, _, n in acts if act.cause.noun.is_removal or _is_doubtful_leave(act)}
-    successors = _successors(sorted((a for a in acts if a[1] and a[2] not in broken), key=lambda a: a[0].at))
+    successors = sorted(_successors(sorted((a for a in acts if a[1] and a[2] not in broken), key=lambda a: a[0].at)))
+    with_ends = zip(successors, accumulate((s.last_at for s in successors), max), strict=True)
     replacements = []
-    for run in runs(sorted(successors), lambda run, s: s.first_at - max(r.last_at for r in run) <= RETURN_WITHIN):
-        leavers, joiners = {s.leaver for s in run}, {s.joiner for s in run}
-        places = sorted({n for s in run for n in s.units})
+    for run in runs(with_ends, lambda run, pair: pair[0].first_at - run[-1][1] <= RETURN_WITHIN):
+        leavers, joiners = {s.leaver for s, _ in run}, {s.joiner for s, _ in run}
+        places = sorted({n for s, _ in run for n in s.units})
         before, after = units[places[0]][0].members_before, units[places[-1]][-1].members_after
         is_resized = None not in (before, after) and before != after
         if min(len(leavers), len(joiners)) > 1 and not leavers & joiners and not is_resized:
-            span = max(s.last_at for s in run) - run[0].first_at
+            span = run[-1][1] - run[0][0].first_at
             replacements.append(Replacement(places, len(leavers), len(joiners), span))
     return replacements
 
@@ -212,17 +214,20 @@ def _successors(acts: Sequence[tuple[MemberAct, str, int]]) -> list[_Successor]:
     """
     leaves = [a for a in acts if a[0].cause.noun.is_leave]
     left_at = {leaver: leave.at for leave, leaver, _ in leaves}
-    joins = [a for a in acts if a[0].cause.noun.is_arrival and not a[0].cause.noun.is_return]
+    joins = Timeline(
+        (a for a in acts if a[0].cause.noun.is_arrival and not a[0].cause.noun.is_return), lambda a: a[0].at
+    )
+    paired = set[tuple[str, int]]()
     successors = []
     for leave, leaver, n in leaves:
-        near = [j for j in joins if abs(j[0].at - leave.at) <= RETURN_WITHIN and j[1] != leaver]
+        near = [j for j in joins.near(leave.at, RETURN_WITHIN) if j[1] != leaver and j[1:] not in paired]
         after = [j for j in near if j[0].at >= leave.at]
         before = [j for j in near if j[0].at < leave.at < left_at.get(j[1], leave.at + RETURN_WITHIN)]
         if after or before:
-            join = after[0] if after else before[-1]
-            joins.remove(join)
-            first_at, last_at = sorted((leave.at, join[0].at))
-            successors.append(_Successor(first_at, last_at, leaver, join[1], (n, join[2])))
+            join, joiner, place = after[0] if after else before[-1]
+            paired.add((joiner, place))
+            first_at, last_at = sorted((leave.at, join.at))
+            successors.append(_Successor(first_at, last_at, leaver, joiner, (n, place)))
     return successors
 
 
