@@ -39,8 +39,8 @@ Read its report under Browse, Kafka Hindsight. `make down` stops everything and 
 
 def main() -> int:
     """Start the stack, and return the exit code of `docker compose`; 2 if there is none."""
-    asked = ["docker", "compose", "version"]
-    if not shutil.which(asked[0]) or subprocess.run(asked, capture_output=True).returncode:
+    version_command = ["docker", "compose", "version"]
+    if not shutil.which(version_command[0]) or subprocess.run(version_command, capture_output=True).returncode:
         print(
             "Found: no `docker compose`. Needed: Docker with its compose plugin. What to do: install both, or see "
             "docs/install.md for a way without containers.",

@@ -232,8 +232,8 @@ def test_report_opens_from_airflow_navigation(stack: Stack, tab: Tab) -> None:
     tab.click("Browse")
     tab.click("Kafka Hindsight")
     assert tab.tell("location.pathname").startswith("/plugin/hindsight_report")
-    seen = "document.querySelector('.heading')?.innerText"
-    assert until(lambda: tab.in_frame(seen), "the report in its frame", 60) == CLUSTER
+    heading = "document.querySelector('.heading')?.innerText"
+    assert until(lambda: tab.in_frame(heading), "the report in its frame", 60) == CLUSTER
     assert f"{LAST}" in tab.in_frame("document.body.innerText")
     assert tab.in_frame("document.documentElement.scrollHeight") > 1000
     assert tab.in_frame("self.origin") == "null", "its script cannot reach the session of who reads it"
@@ -245,8 +245,8 @@ def test_collection_page_opens_from_airflow_navigation(stack: Stack, tab: Tab) -
     tab.frames.clear()
     tab.click("Browse")
     tab.click("Kafka Hindsight: collection")
-    seen = "document.querySelector('.heading')?.innerText"
-    assert until(lambda: tab.in_frame(seen), "the page of collection in its frame", 60) == "Collection"
+    heading = "document.querySelector('.heading')?.innerText"
+    assert until(lambda: tab.in_frame(heading), "the page of collection in its frame", 60) == "Collection"
     logs = len(read_collection(str(stack.lake)))
     assert f"Of {logs} logs in 1 cluster, " in tab.in_frame("document.body.innerText")
     assert tab.in_frame("self.origin") == "null"
