@@ -119,7 +119,7 @@ def _joined(unknowns: Iterable[MissingWitnesses]) -> list[MissingWitnesses]:
 
 
 def _are_near(one: MissingWitnesses, other: MissingWitnesses) -> bool:
-    """Whether both lack all lines of nearly the same time, and can not show the same for it."""
+    """Whether the logs of both lack nearly the same time, which hides the same kinds of event."""
     are_alike = one.gap == other.gap == WitnessGap.NO_LINES and (one.kinds, one.is_new) == (other.kinds, other.is_new)
     return are_alike and other.first_at - one.first_at <= _NEAR and abs(other.last_at - one.last_at) <= _NEAR
 
